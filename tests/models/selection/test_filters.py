@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.feature_selection import f_classif, f_regression
+from sklearn.feature_selection import chi2 as chi2_of_indicators
+from sklearn.feature_selection import (
+    f_classif,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+)
 from sklearn.metrics import mutual_info_score
 
 from clearwood.models.selection.filters import anova, chi2, correlation, mutual_information
@@ -62,6 +68,29 @@ def test_chi2_is_the_test_of_the_contingency_table(candidates_of):
     p = stats.chi2_contingency(table, correction=False).pvalue
     (score,) = chi2(candidates_of({"town": town}, y, task=Task.BINARY))
     assert score == pytest.approx(-np.log10(p))
+
+
+def test_chi2_is_the_sum_of_scikit_learns_over_the_indicators_of_levels(candidates_of):
+    rng = np.random.default_rng(12)
+    town, y = rng.choice(list("abcd"), 150), rng.choice(3, 150)
+    statistics, _ = chi2_of_indicators(town[:, None] == list("abcd"), y)
+    (score,) = chi2(candidates_of({"town": town}, y, task=Task.MULTICLASS))
+    assert score == pytest.approx(-np.log10(stats.chi2.sf(statistics.sum(), 6)))
+
+
+@pytest.mark.parametrize("task", [Task.MULTICLASS, Task.REGRESSION])
+def test_mutual_information_is_that_of_scikit_learn(task, numbers, candidates_of):
+    X, y = numbers
+    town = np.random.default_rng(13).choice(list("abc"), len(y))
+    codes = np.array([{"a": 0, "b": 1, "c": 2}[level] for level in town])
+    estimate = mutual_info_regression
+    if task is Task.MULTICLASS:
+        y, estimate = np.digitize(y, [-0.5, 0.8]), mutual_info_classif
+    expected = estimate(
+        np.column_stack([X, codes]), y, discrete_features=[4], random_state=0, n_neighbors=3
+    )
+    these = candidates_of({**_named(X), "town": town}, y, task=task)
+    np.testing.assert_allclose(mutual_information(these), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("score", [anova, correlation, chi2])

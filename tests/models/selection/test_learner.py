@@ -90,6 +90,19 @@ def test_the_same_seed_makes_the_same_choice():
     np.testing.assert_array_equal(one.selection_.scores, other.selection_.scores)
 
 
+def test_groups_are_not_forgotten_where_the_same_rows_were_seen_without_them():
+    rng = np.random.default_rng(4)
+    rows = {f"x{j}": rng.normal(size=60).repeat(3) for j in range(6)}
+    rows["y"] = (rows["x0"] + rows["x1"] + rng.normal(size=180).round(2)) / 2
+    single = cw.read(rows, target="y")
+    grouped = cw.read({**rows, "who": np.arange(60).repeat(3)}, target="y", group="who")
+    one, other = (
+        cw.learner("ridge", select="stability").fit(data).selection_ for data in (single, grouped)
+    )
+    assert one.columns == other.columns
+    assert not np.array_equal(one.scores, other.scores)
+
+
 def test_scikit_learn_sees_an_ordinary_parameter():
     data = _table()
     learner = cw.learner("ridge", select="anova:2")

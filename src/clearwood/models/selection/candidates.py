@@ -19,7 +19,7 @@ from clearwood.checks import effective_rows, is_ordered, ranks
 from clearwood.models.estimators.folds import Folds
 from clearwood.table import Column, Kind, Table, Task
 
-__all__ = ["Candidates", "candidates"]
+__all__ = ["Candidates", "candidates", "standardised"]
 
 #: Levels of a category beyond the most frequent ones are one level.
 _MOST_LEVELS = 20
@@ -92,6 +92,20 @@ class Candidates:
         """All blocks side by side."""
         return np.hstack(self.blocks)
 
+    @property
+    def values(self) -> Floats:
+        """One number for each row and candidate: its value, gaps at the median, or its level."""
+        return np.stack(
+            [
+                codes if is_category else block[:, 0]
+                for block, codes, is_category in zip(
+                    self.blocks, self.codes.T, self.is_category, strict=True
+                )
+            ],
+            axis=1,
+            dtype=np.float64,
+        )
+
     @cached_property
     def owners(self) -> Index:
         """The candidate that each column of `matrix` belongs to."""
@@ -100,9 +114,7 @@ class Candidates:
     @cached_property
     def whitened(self) -> tuple[Floats, Index]:
         """Blocks whose parts are uncorrelated with mean 0 and variance 1, and their owners."""
-        parts = [_whitened(block, self.weights) for block in self.blocks]
-        owners = np.repeat(np.arange(len(self)), [part.shape[1] for part in parts])
-        return np.hstack(parts), owners
+        return _whitened(self.matrix, self.owners, self.weights)
 
     @cached_property
     def responses(self) -> Floats:
@@ -111,7 +123,7 @@ class Candidates:
             values = np.asarray(self.target, np.float64)[:, None]
         else:
             values = np.asarray(self.target[:, None] == np.unique(self.target)[1:], np.float64)
-        return _whitened(values, self.weights)
+        return _whitened(values, np.zeros(values.shape[1], np.intp), self.weights)[0]
 
     @cached_property
     def target_codes(self) -> Index:
@@ -193,6 +205,22 @@ def candidates(
     )
 
 
+def standardised(matrix: Floats, weights: Floats) -> Floats:
+    """Return columns with weighted mean 0 and variance 1; a constant one is 0.
+
+    Examples
+    --------
+    >>> standardised(np.array([[1.0], [1.0], [5.0]]), np.array([1.0, 1.0, 2.0]))
+    array([[-1.],
+           [-1.],
+           [ 1.]])
+    """
+    total = weights.sum()
+    centred = matrix - weights @ matrix / total
+    spread = np.sqrt(weights @ centred**2 / total)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+
+
 def _is_number(column: Column) -> bool:
     return is_ordered(column) or column.kind is Kind.YES_NO
 
@@ -235,13 +263,30 @@ def _codes(column: Column, weights: Floats) -> Index:
     return np.where(np.isnan(place), _BINS, np.minimum(place * _BINS, _BINS - 1)).astype(np.intp)
 
 
-def _whitened(block: Floats, weights: Floats) -> Floats:
-    """Return uncorrelated columns with weighted mean 0 and variance 1 that span a block."""
-    centred = block - np.average(block, axis=0, weights=weights)
-    spread = np.sqrt(np.average(centred**2, axis=0, weights=weights))
-    centred /= np.where(spread > 0, spread, 1.0)
-    if block.shape[1] == 1:
-        return centred
-    variances, directions = np.linalg.eigh(centred.T @ (centred * weights[:, None]) / len(weights))
-    used = variances > _LEAST_VARIANCE * variances.max()
-    return np.asarray(centred @ (directions[:, used] / np.sqrt(variances[used])))
+def _whitened(matrix: Floats, owners: Index, weights: Floats) -> tuple[Floats, Index]:
+    """Return uncorrelated columns with weighted mean 0 and variance 1 that span each block.
+
+    Parameters
+    ----------
+    matrix
+        Blocks side by side.
+    owners
+        The block that each column belongs to, in rising order.
+    weights
+        Of the rows.
+
+    Returns
+    -------
+    tuple of ndarray and ndarray
+        The new columns, at most as many for each block as it had, and the blocks they belong to.
+    """
+    parts = standardised(matrix, weights)
+    kept = np.ones(len(owners), bool)
+    for k in np.flatnonzero(np.bincount(owners) > 1):
+        own = np.flatnonzero(owners == k)
+        block = parts[:, own]
+        variances, directions = np.linalg.eigh(block.T @ (block * weights[:, None]) / len(weights))
+        used = variances > _LEAST_VARIANCE * variances.max()
+        kept[own[used.sum() :]] = False
+        parts[:, own[: used.sum()]] = block @ (directions[:, used] / np.sqrt(variances[used]))
+    return (parts, owners) if kept.all() else (parts[:, kept], owners[kept])

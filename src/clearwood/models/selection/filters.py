@@ -1,6 +1,5 @@
 """Filters: scores of single columns that need no model."""
 
-import itertools
 import math
 
 import numpy as np
@@ -24,7 +23,12 @@ def correlation(these: Candidates) -> Floats:
     For two numbers it is the absolute correlation, for a category and a number the correlation
     ratio, for two categories the first canonical correlation.
     """
-    return np.array([float(np.linalg.norm(cross, 2)) for cross in _crosses(these)])
+    cross, owners = _cross(these)
+    scores = np.sqrt(these.by_owner((cross**2).sum(axis=1), owners))
+    if cross.shape[1] > 1:
+        for k in np.flatnonzero(np.bincount(owners) > 1):
+            scores[k] = np.linalg.norm(cross[owners == k], 2)
+    return scores
 
 
 def anova(these: Candidates) -> Floats:
@@ -34,21 +38,15 @@ def anova(these: Candidates) -> Floats:
     for a category and a number the analysis of variance of the target by level; for a category and
     classes, Pillai's trace. Weights count through Kish's effective number of rows.
     """
-    n_rows = these.effective_rows
-    n_responses = these.responses.shape[1]
-    scores = []
-    for cross in _crosses(these):
-        m = len(cross)
-        s, excess = min(m, n_responses), (abs(m - n_responses) - 1) / 2
-        rest = (n_rows - 1 - m - n_responses - 1) / 2
-        first, second = s * (2 * excess + s + 1), s * (2 * rest + s + 1)
-        trace = min(float((cross**2).sum()), s)
-        if second <= 0:
-            scores.append(0.0)
-            continue
-        ratio = np.inf if trace >= s else second / first * trace / (s - trace)
-        scores.append(_minus_log10(stats.f.logsf(ratio, first, second)))
-    return np.array(scores)
+    cross, owners = _cross(these)
+    n_parts, n_responses = np.bincount(owners), cross.shape[1]
+    s = np.minimum(n_parts, n_responses)
+    first = s * np.maximum(n_parts, n_responses)
+    second = s * (these.effective_rows - 1 - np.maximum(n_parts, n_responses))
+    trace = np.minimum(these.by_owner((cross**2).sum(axis=1), owners), s)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = second / first * trace / (s - trace)
+    return _minus_log10(np.where(second > 0, stats.f.logsf(ratio, first, second), 0.0))
 
 
 def chi2(these: Candidates) -> Floats:
@@ -56,16 +54,15 @@ def chi2(these: Candidates) -> Floats:
 
     Numbers are in five bins of about equally many rows; a missing value is a level of its own.
     """
-    scores = []
-    for codes in these.codes.T:
+    statistics, freedoms = np.zeros((2, len(these)))
+    for k, codes in enumerate(these.codes.T):
         table = contingency(codes, these.target_codes, these.weights)
         table *= these.effective_rows / table.sum()
         expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-        freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-        statistic = float(((table - expected) ** 2 / expected).sum())
-        log = stats.chi2.logsf(statistic, freedom) if freedom else 0.0
-        scores.append(_minus_log10(log))
-    return np.array(scores)
+        statistics[k] = ((table - expected) ** 2 / expected).sum()
+        freedoms[k] = (table.shape[0] - 1) * (table.shape[1] - 1)
+    log = stats.chi2.logsf(statistics, np.maximum(freedoms, 1))
+    return _minus_log10(np.where(freedoms > 0, log, 0.0))
 
 
 def mutual_information(these: Candidates) -> Floats:
@@ -79,19 +76,10 @@ def mutual_information(these: Candidates) -> Floats:
     rng = np.random.default_rng(these.seed)
     kept = np.flatnonzero(rng.random(these.n_rows) <= these.weights / these.weights.max())
     rows = kept[draw_rows(len(kept), _MOST_ROWS, seed=these.seed)]
-    values = np.stack(
-        [
-            codes if is_category else block[:, 0]
-            for block, codes, is_category in zip(
-                these.blocks, these.codes.T, these.is_category, strict=True
-            )
-        ],
-        axis=1,
-    )[rows]
     estimate = mutual_info_classif if these.task.is_classification else mutual_info_regression
     return np.asarray(
         estimate(
-            values,
+            these.values[rows],
             these.target[rows],
             discrete_features=these.is_category,
             n_neighbors=min(3, len(rows) - 1),
@@ -128,13 +116,11 @@ def shared_bits(table: Floats, n_rows: float) -> float:
     return plain - by_chance
 
 
-def _crosses(these: Candidates) -> list[Floats]:
-    """Return the correlations between the parts of each block and those of the target."""
+def _cross(these: Candidates) -> tuple[Floats, Index]:
+    """Return the correlations of the parts of all blocks with those of the target, and owners."""
     parts, owners = these.whitened
-    cross = parts.T @ (these.responses * these.weights[:, None]) / these.n_rows
-    ends = np.searchsorted(owners, np.arange(len(these) + 1))
-    return [cross[start:stop] for start, stop in itertools.pairwise(ends)]
+    return parts.T @ (these.responses * these.weights[:, None]) / these.n_rows, owners
 
 
-def _minus_log10(log: float) -> float:
-    return -max(float(log) / math.log(10), _LEAST_LOG10)
+def _minus_log10(logs: Floats) -> Floats:
+    return -np.maximum(logs / math.log(10), _LEAST_LOG10)

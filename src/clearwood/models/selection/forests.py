@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import binom
 
 from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.progress import progress
 from clearwood.models.selection.candidates import Candidates
 
 __all__ = ["boruta", "trees"]
@@ -35,26 +36,28 @@ def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]
     n = len(these)
     wins, played = np.zeros(n), np.zeros(n)
     is_open, chosen = np.ones(n, bool), np.zeros(n, bool)
-    for done in range(1, rounds + 1):
-        alive = np.flatnonzero(is_open | chosen)
-        parts = np.flatnonzero(np.isin(these.owners, alive))
-        real, owners = these.matrix[:, parts], these.owners[parts]
-        shadows = np.empty_like(real)
-        for k in alive:
-            own = owners == k
-            shadows[:, own] = real[rng.permutation(len(real))][:, own]
-        both = np.hstack([real, shadows])
-        found = _importance(these, both, _TREES_OF_A_ROUND, int(rng.integers(2**31)))
-        own = these.by_owner(found[: len(parts)], owners)
-        copied = these.by_owner(found[len(parts) :], owners)
-        wins[alive] += own[alive] > copied[alive].max()
-        played[alive] = done
-        # Bonferroni over columns and over the rounds in which a decision may fall
-        least = level / (2 * n * rounds) if done < rounds else level / (2 * n)
-        chosen |= is_open & (binom.sf(wins - 1, done, 0.5) < least)
-        is_open &= ~chosen & (binom.cdf(wins, done, 0.5) >= least)
-        if not is_open.any():
-            break
+    with progress("selecting columns", total=rounds) as step:
+        for done in range(1, rounds + 1):
+            alive = np.flatnonzero(is_open | chosen)
+            parts = np.flatnonzero(np.isin(these.owners, alive))
+            real, owners = these.matrix[:, parts], these.owners[parts]
+            shadows = np.empty_like(real)
+            for k in alive:
+                own = owners == k
+                shadows[:, own] = real[:, own][rng.permutation(len(real))]
+            both = np.hstack([real, shadows])
+            found = _importance(these, both, _TREES_OF_A_ROUND, int(rng.integers(2**31)))
+            own = these.by_owner(found[: len(parts)], owners)
+            copied = these.by_owner(found[len(parts) :], owners)
+            wins[alive] += own[alive] > copied[alive].max()
+            played[alive] = done
+            # Bonferroni over columns and over the rounds in which a decision may fall
+            least = level / (2 * n * rounds) if done < rounds else level / (2 * n)
+            chosen |= is_open & (binom.sf(wins - 1, done, 0.5) < least)
+            is_open &= ~chosen & (binom.cdf(wins, done, 0.5) >= least)
+            step(1)
+            if not is_open.any():
+                break
     return wins / np.maximum(played, 1), chosen
 
 

@@ -12,14 +12,14 @@ from scipy.special import ndtri
 from sklearn.covariance import ledoit_wolf
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.models.selection.candidates import Candidates
+from clearwood.models.selection.candidates import Candidates, standardised
 from clearwood.models.selection.lasso import Design, cross_validated
 
 __all__ = ["copies", "knockoffs", "leading", "separations"]
 
-#: Sweeps over the columns, of which a few are enough, and the change at which they end.
-_SWEEPS = 50
-_SETTLED = 1e-4
+#: Steps of Newton's method, of which a dozen are enough, and the gain in entropy at which they end.
+_STEPS = 100
+_SETTLED = 1e-8
 #: The least eigenvalue of a correlation matrix that is inverted.
 _LEAST = 1e-6
 
@@ -69,7 +69,7 @@ def copies(parts: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
     """Draw knockoffs of columns with mean 0 and variance 1.
 
     With the covariance Σ and separations s they have the mean X (I - Σ⁻¹ S) and the covariance
-    2 S - S Σ⁻¹ S given X.
+    2 S - S Σ⁻¹ S given X. They are scaled as the columns are: to mean 0 and variance 1.
     """
     covariance = _covariance(parts, weights)
     s = separations(covariance)
@@ -77,28 +77,40 @@ def copies(parts: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
     around = 2 * np.diag(s) - s[:, None] * inverse * s
     values, vectors = np.linalg.eigh((around + around.T) / 2)
     noise = rng.standard_normal(parts.shape) * np.sqrt(np.maximum(values, 0))
-    return np.asarray(parts - parts @ (inverse * s) + noise @ vectors.T)
+    return standardised(parts - parts @ (inverse * s) + noise @ vectors.T, weights)
 
 
 def separations(covariance: Floats) -> Floats:
     """Return how far each column may differ from its copy, for the largest entropy of both.
 
-    They maximise log det S + log det(2 Σ - S), one coordinate after the other: half of what the
-    other columns leave open.
+    They maximise log det S + log det(2 Σ - S), a concave function, by Newton's method.
     """
-    s = np.full(len(covariance), min(1.0, float(np.linalg.eigvalsh(covariance)[0])))
-    inverse = np.linalg.inv(2 * covariance - np.diag(s))
-    for _ in range(_SWEEPS):
-        change = 0.0
-        for j in range(len(s)):
-            new = (1 / inverse[j, j] + s[j]) / 2
-            step = s[j] - new
-            inverse -= np.outer(inverse[:, j], inverse[j] * step / (1 + step * inverse[j, j]))
-            change = max(change, abs(step))
-            s[j] = new
-        if change < _SETTLED:
+    # what a column leaves open given all others, scaled down so that 2 Σ - S is at least Σ
+    open_ = 1 / np.diag(np.linalg.inv(covariance))
+    root = np.sqrt(open_)
+    s = open_ * min(1.0, float(np.linalg.eigvalsh(covariance / root[:, None] / root)[0]))
+    entropy = _entropy(covariance, s)
+    for _ in range(_STEPS):
+        inverse = np.linalg.inv(2 * covariance - np.diag(s))
+        gradient = 1 / s - np.diag(inverse)
+        step = np.linalg.solve(np.diag(1 / s**2) + inverse**2, gradient)
+        if gradient @ step < _SETTLED:
             break
-    return s
+        while (new := _entropy(covariance, s + step)) < entropy:
+            step /= 2
+        s, entropy = s + step, new
+    return np.asarray(s)
+
+
+def _entropy(covariance: Floats, s: Floats) -> float:
+    """Return log det S + log det(2 Σ - S), minus infinity where one is not positive definite."""
+    if s.min() <= 0:
+        return -np.inf
+    try:
+        lower = np.linalg.cholesky(2 * covariance - np.diag(s))
+    except np.linalg.LinAlgError:
+        return -np.inf
+    return float(np.log(s).sum() + 2 * np.log(np.diag(lower)).sum())
 
 
 def _covariance(parts: Floats, weights: Floats) -> Floats:

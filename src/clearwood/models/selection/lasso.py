@@ -51,6 +51,12 @@ class Design:
         """Return some rows."""
         return Design(self.parts[rows], self.owners, self.responses[rows], self.n_columns)
 
+    def by_column(self, values: Floats) -> Floats:
+        """Return the largest of the values of each column's parts, none of which is below 0."""
+        result = np.zeros(self.n_columns)
+        np.maximum.at(result, self.owners, values)
+        return result
+
     @property
     def largest(self) -> float:
         """The least penalty at which every coefficient is zero."""
@@ -65,10 +71,7 @@ def lasso(these: Candidates) -> tuple[Floats, Floats]:
     """
     design = design_of(these)
     entered = entries(design, path_down(design.largest))
-    sizes = cross_validated(design, these)
-    by_column = np.zeros(len(these))
-    np.maximum.at(by_column, design.owners, sizes)
-    return entered / design.largest, by_column
+    return entered / design.largest, design.by_column(cross_validated(design, these))
 
 
 def design_of(these: Candidates) -> Design:
@@ -108,9 +111,7 @@ def entries(design: Design, penalties: Floats) -> Floats:
     # (responses, parts, penalties) of several responses, else (parts, penalties)
     is_in = (coefficients != 0).any(axis=0) if several else coefficients != 0
     entered = np.where(is_in.any(axis=1), penalties[np.argmax(is_in, axis=1)], 0.0)
-    by_column = np.zeros(design.n_columns)
-    np.maximum.at(by_column, design.owners, entered)
-    return by_column
+    return design.by_column(entered)
 
 
 def cross_validated(design: Design, these: Candidates) -> Floats:

@@ -30,16 +30,10 @@ def relief(these: Candidates, neighbours: int) -> Floats:
     levels of a category by 1.
     """
     rows = draw_rows(these.n_rows, _MOST_ROWS, seed=these.seed)
-    values = np.stack(
-        [
-            codes.astype(np.float64) if is_category else block[:, 0] / np.ptp(block[:, 0])
-            for block, codes, is_category in zip(
-                these.blocks, these.codes.T, these.is_category, strict=True
-            )
-        ],
-        axis=1,
-    )[rows]
-    near = _Near(values, these.is_category, these.weights[rows], neighbours)
+    values = these.values
+    near = _Near(
+        (values / np.ptp(values, axis=0))[rows], these.is_category, these.weights[rows], neighbours
+    )
     centres = draw_rows(len(rows), _MOST_CENTRES, seed=these.seed + 1)
     target = these.target[rows]
     if these.task.is_classification:

@@ -240,6 +240,8 @@ def _digest(
     """Return a digest of everything that decides a selection."""
     digest = hashlib.sha256(repr((spec.text, str(task), seed, table.n_rows)).encode())
     arrays = [target, *([] if weight is None else [weight])]
+    if table.groups is not None:
+        arrays.append(np.unique(table.groups, return_inverse=True)[1])
     for name in table.features:
         column = table.column(name)
         digest.update(repr((name, str(column.kind), column.levels)).encode())

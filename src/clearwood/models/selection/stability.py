@@ -6,6 +6,7 @@ Meinshausen and Bühlmann (2010), with pairs of halves that share no row (Shah a
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.progress import progress
 from clearwood.models.selection.candidates import Candidates
 from clearwood.models.selection.lasso import Design, design_of, entries, path_down
 
@@ -30,12 +31,14 @@ def stability(these: Candidates, entering: int) -> Floats:
     rng = np.random.default_rng(these.seed)
     penalties = path_down(*_ends(design, entering), _PENALTIES)
     chosen = np.zeros(len(these))
-    for _ in range(_PAIRS):
-        for rows in these.halves(rng):
-            entered = entries(design.take(rows), penalties)
-            # of columns that enter at the same penalty of the path, some at random
-            order = np.lexsort((rng.random(len(entered)), -entered))[:entering]
-            chosen[order[entered[order] > 0]] += 1
+    with progress("selecting columns", total=_PAIRS) as step:
+        for _ in range(_PAIRS):
+            for rows in these.halves(rng):
+                entered = entries(design.take(rows), penalties)
+                # of columns that enter at the same penalty of the path, some at random
+                order = np.lexsort((rng.random(len(entered)), -entered))[:entering]
+                chosen[order[entered[order] > 0]] += 1
+            step(1)
     return chosen / (2 * _PAIRS)
 
 

@@ -5,9 +5,10 @@ cells, from which a stand-in for the learner knows the rows and the columns of t
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -116,12 +117,12 @@ class Problem:
 class _OnCells(BaseEstimator):
     """The learner for a matrix of cells; its score is minus the mean loss."""
 
-    def __init__(self, problem: Problem, step: Step, losses: dict[frozenset[str], float]) -> None:
-        self.problem, self.step, self.losses = problem, step, losses
+    def __init__(self, problem: Problem, step: Step, seen: set[frozenset[str]]) -> None:
+        self.problem, self.step, self.seen = problem, step, seen
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would copy the table for each fit
-        return type(self)(self.problem, self.step, self.losses)
+        return type(self)(self.problem, self.step, self.seen)
 
     def fit(self, X: Index, y: Any) -> Self:
         del y
@@ -132,8 +133,7 @@ class _OnCells(BaseEstimator):
         del y
         rows, names = self.problem.at(X)
         loss = self.problem.loss(self.model_, self.problem.table.select(names).take(rows), rows)
-        columns = frozenset(names)
-        self.losses[columns] = self.losses.get(columns, 0.0) + loss
+        self.seen.add(frozenset(names))
         self.step(1)
         return -loss
 
@@ -153,30 +153,34 @@ def sequential(problem: Problem, n: int, *, forward: bool, folds: int) -> tuple[
         return np.zeros(len(names)), np.ones(len(names), bool)
     steps = n if forward else len(names) - n
     total = folds * sum(len(names) - k for k in range(steps))
-    losses: dict[frozenset[str], float] = {}
+    seen: set[frozenset[str]] = set()
     with problem.searched(), progress("selecting columns", total=total) as step:
         search = SequentialFeatureSelector(
-            _OnCells(problem, step, losses),
+            _OnCells(problem, step, seen),
             n_features_to_select=n,
             direction="forward" if forward else "backward",
             cv=problem.these.folds(folds),
         ).fit(problem.cells, problem.target)
     chosen = np.asarray(search.get_support())
-    return _places(names, losses, forward=forward), chosen
+    end = frozenset(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
+    return _places(names, seen, end, forward=forward), chosen
 
 
 def _places(
-    names: Sequence[str], losses: Mapping[frozenset[str], float], *, forward: bool
+    names: Sequence[str], seen: Set[frozenset[str]], end: frozenset[str], *, forward: bool
 ) -> Floats:
-    """Return when each column was added, or removed, from the losses of the sets looked at."""
+    """Return when each column was added, or removed, from the sets that were looked at.
+
+    The sets of a step are those of the step before and one column more, or less: what they have in
+    common is the set that the step began with.
+    """
     places = dict.fromkeys(names, 0.0 if forward else float(len(names)))
-    sizes = sorted({len(columns) for columns in losses}, reverse=not forward)
-    before = frozenset() if forward else frozenset(names)
-    for step, size in enumerate(sizes):
-        best = min((one for one in losses if len(one) == size), key=losses.__getitem__)
-        (moved,) = best ^ before
+    sizes = sorted({len(columns) for columns in seen}, reverse=not forward)
+    common = frozenset.intersection if forward else frozenset.union
+    begun = [common(*(columns for columns in seen if len(columns) == size)) for size in sizes]
+    for step, (before, after) in enumerate(pairwise([*begun, end])):
+        (moved,) = before ^ after
         places[moved] = float(len(names) - step) if forward else float(step)
-        before = best
     return np.array([places[name] for name in names])
 
 
