@@ -61,6 +61,7 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md changelog.d docs examples src/clearwood
+	$(BIN)/python tools/check_reading.py
 	$(BIN)/mypy
 	$(BIN)/python tools/check_snippets.py
 	$(BIN)/towncrier build --draft >/dev/null
@@ -73,6 +74,7 @@ bench: $(BENCH)/installed
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/_screens.py site/assets
 	@echo "the documentation is in site/index.html"
 
 wheel: $(VENV)/made

@@ -1,7 +1,8 @@
 """Check the documentation as a reader's browser sees it, opened from disk without a network.
 
-Links lead to files and headings that exist, pictures are there, search finds pages, no page asks
-for anything from the network, and no page is wider than a phone.
+Links lead to files and headings that exist, pictures are there, those of the report and the audit
+are of this version, search finds pages, no page asks for anything from the network, and no page is
+wider than a phone.
 
 usage: python tools/check_site.py SITE
 """
@@ -13,8 +14,19 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 PHONE = {"width": 400, "height": 800}
-#: What a reader searches for, and what the pages found must include.
-SEARCHES = {"monotone": "monotone", "shapley": "shapley", "exposure": "exposure"}
+#: What a reader searches for, and what one of the first pages found must include.
+SEARCHES = {
+    "which learner is better": "really better",
+    "why was this person refused": "why was this person refused",
+    "price without gender": "price without gender",
+    "model as sql": "model as sql",
+    "monotone": "monotone",
+    "shapley": "shapley",
+    "exposure": "exposure",
+}
+FIRST_RESULTS = 3
+#: Pictures that `docs/_screens.py` takes.
+SCREENS = ("assets/report.png", "assets/audit.png")
 
 
 class Page(HTMLParser):
@@ -56,6 +68,18 @@ def broken_links(site: Path) -> list[str]:
             elif anchor and target in pages and unquote(anchor) not in pages[target].names:
                 problems.append(f"{file.relative_to(site)}: {link} has no such heading")
     return problems
+
+
+def old_screens(site: Path) -> list[str]:
+    """Return pictures of pages that another version of Clearwood wrote."""
+    from clearwood import __version__
+
+    mark = b"tEXtClearwood\0" + __version__.encode("latin-1")
+    return [
+        f"{name}: not made by version {__version__}; run python docs/_screens.py"
+        for name in SCREENS
+        if not (site / name).exists() or mark not in (site / name).read_bytes()
+    ]
 
 
 def in_a_browser(site: Path) -> list[str]:
@@ -103,8 +127,9 @@ def _searches(browser: object, site: Path) -> list[str]:
         page.keyboard.type(words)
         results = page.locator(".md-search-result__item")
         results.first.wait_for()
-        if not any(found in text.lower() for text in results.all_inner_texts()):
-            problems.append(f"search: nothing about {found!r}")
+        first = results.all_inner_texts()[:FIRST_RESULTS]
+        if not any(found in text.lower() for text in first):
+            problems.append(f"search for {words!r}: the first pages have nothing about {found!r}")
     return problems
 
 
@@ -114,7 +139,7 @@ def main() -> int:
         print(__doc__)
         return 2
     site = Path(sys.argv[1]).resolve()
-    problems = [*broken_links(site), *in_a_browser(site)]
+    problems = [*broken_links(site), *old_screens(site), *in_a_browser(site)]
     print("\n".join(problems) or f"{len(pages_of(site))} pages are in order")
     return bool(problems)
 

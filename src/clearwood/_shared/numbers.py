@@ -1,10 +1,12 @@
 """How numbers are written: three significant digits in sentences, four in tables."""
 
 import math
+from typing import Any
 
 __all__ = [
     "IN_SENTENCES",
     "IN_TABLES",
+    "cell",
     "count",
     "duration",
     "interval",
@@ -55,6 +57,23 @@ def number(value: float, digits: int = IN_SENTENCES, *, longest: int = 12) -> st
     decimals = max(0, digits - 1 - size_of)
     written = f"{rounded:,.{decimals}f}"
     return written.rstrip("0").rstrip(".") if "." in written else written
+
+
+def cell(value: Any, digits: int = IN_SENTENCES) -> str:
+    """Write a value of a column as it is named in sentences and pictures.
+
+    Examples
+    --------
+    >>> cell(0.123456), cell("city"), cell(None), cell(float("nan"))
+    ('0.123', 'city', 'missing', 'missing')
+    """
+    import numpy as np
+
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
+    return number(float(value), digits) if isinstance(value, float | np.floating) else str(value)
 
 
 def percent(share: float, digits: int = IN_SENTENCES) -> str:

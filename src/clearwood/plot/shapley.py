@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.numbers import IN_TABLES, cell
 from clearwood.plot.style import (
     AXIS,
     DOWN,
@@ -62,6 +63,7 @@ def plot_shapley(
         raise InputError(f"there is no figure {kind!r}", hint=did_you_mean(kind, _KINDS))
     if not len(result):
         raise InputError("there are no rows to draw")
+    result = result.without_rounding()
     if kind == "waterfall":
         return _waterfall(result, _position(result, row), output, most)
     several = len(result.outputs) > 1
@@ -170,7 +172,7 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
 def _ranks(result: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
     """Return each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
     column = result.data[k]
-    written = [_written(value) for value in column.labels()]
+    written = [cut(cell(value, IN_TABLES)) for value in column.labels()]
     if column.is_coded or column.values.dtype.kind not in "fM":
         ordered = column.is_coded and column.kind.value in ("ordered category", "yes/no")
         codes = column.values.astype(np.float64) if ordered else np.full(len(column), np.nan)
@@ -179,16 +181,6 @@ def _ranks(result: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
     distinct, place = np.unique(column.values, return_inverse=True)
     ranks = place / max(len(distinct) - 1, 1)
     return np.where(column.missing, np.nan, ranks), written
-
-
-def _written(value: Any) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, np.datetime64):
-        return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
-    if isinstance(value, float | np.floating):
-        return "missing" if np.isnan(value) else number(value)
-    return cut(str(value))
 
 
 def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -205,6 +197,10 @@ def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDAr
     return np.asarray(level / max(np.abs(level).max(initial=0.0), 8.0) * 0.9)
 
 
+def _sign(value: float) -> str:
+    return "" if value == 0 else "+" if value > 0 else "−"
+
+
 def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any:
     import altair as alt
 
@@ -217,7 +213,10 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
     most = most if len(order) > most + 1 else len(order)
     shown, others = order[:most], order[most:]
     steps = [
-        (f"{cut(one.columns[k])} = {_written(one.data[k].labels()[at])}", float(values[k]))
+        (
+            f"{cut(one.columns[k])} = {cut(cell(one.data[k].labels()[at], IN_TABLES))}",
+            float(values[k]),
+        )
         for k in shown
     ]
     if others:
@@ -231,7 +230,7 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
                 "from": level,
                 "to": level + value,
                 "end": max(level, level + value),
-                "value": f"{'+' if value >= 0 else '−'}{number(abs(value))}",
+                "value": f"{_sign(value)}{number(abs(value))}",
                 "sign": "raises" if value >= 0 else "lowers",
             }
         )

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
+from clearwood._shared.numbers import cell, number
 
 
 @pytest.fixture(scope="module", name="X")
@@ -99,6 +100,30 @@ def test_the_value_function_and_the_background_are_in_the_result(model, X):
     assert paths.value == "path_dependent"
     assert "path_dependent, no background" in repr(paths)
     assert paths.to_json()["about"]["background"] is None
+
+
+def test_the_text_of_one_row_goes_from_the_baseline_to_the_prediction_with_signs():
+    data = cw.datasets.insurance(200, seed=1)
+    one = cw.shapley(cw.learner("glm").fit(data), data, data.head(1))
+    head, first, *steps, last = repr(one).splitlines()
+    assert first.split() == ["baseline", number(one.baseline)]
+    assert last.split() == ["prediction", number(one.prediction[0])]
+    values = dict(zip(one.columns, one.values[0], strict=True))
+    named = [step.split(" = ")[0].strip() for step in steps]
+    assert named == sorted(values, key=lambda name: -abs(values[name]))
+    for name, step in zip(named, steps, strict=True):
+        assert f" = {cell(data[name].labels()[0])} " in step
+        assert step.split()[-1].startswith("+" if values[name] > 0 else "-")
+    assert named[0] in one._repr_html_()
+
+
+def test_the_text_of_one_row_adds_up_what_it_does_not_name():
+    rows = np.random.default_rng(0).normal(size=(50, 20))
+    one = cw.shapley(LinearRegression().fit(rows, rows.sum(axis=1)), rows, rows[:1])
+    *_, others, _ = repr(one).splitlines()
+    smallest = np.argsort(abs(one.values[0]))[:8]
+    rest = number(one.values[0, smallest].sum())
+    assert [word.lstrip("+") for word in others.split()] == ["8", "others", rest]
 
 
 def test_path_dependent_values_add_up_and_ignore_a_background(model, X):

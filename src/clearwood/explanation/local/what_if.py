@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
-from clearwood._shared.numbers import number
+from clearwood._shared.numbers import cell, number
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.stack import chosen_row
@@ -207,8 +207,8 @@ def what_if(
     labels = [predictor.columns[place].labels() for place in places]
     return WhatIf(
         columns=tuple(predictor.names[place] for place in places),
-        was=tuple(_written(label[1]) for label in labels),
-        now=tuple(_written(label[0]) for label in labels),
+        was=tuple(cell(label[1]) for label in labels),
+        now=tuple(cell(label[0]) for label in labels),
         before=predicted[1],
         after=predicted[0],
         shares=shapley_weights(coalitions) @ values,
@@ -217,14 +217,6 @@ def what_if(
         unit=predictor.unit,
         model=predictor.kind,
     )
-
-
-def _written(value: Any) -> str:
-    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
-        return "missing"
-    if isinstance(value, np.datetime64):
-        return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
-    return number(float(value)) if isinstance(value, float | np.floating) else str(value)
 
 
 def _unknown(name: str, known: Any) -> InputError:

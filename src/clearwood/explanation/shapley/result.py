@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import Conditional, ValueFunction
 from clearwood._shared.frames import frame, unique_name
-from clearwood._shared.numbers import count, number
+from clearwood._shared.numbers import cell, count, number
 from clearwood._shared.results import document, html_table
+from clearwood._shared.rounding import without_rounding
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.outputs import output_position, row_columns
 from clearwood.table import Column
 
 __all__ = ["Shapley"]
+
+#: Columns that the text of a single row names; the others are added up.
+_MOST_STEPS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,11 +87,18 @@ class Shapley:
 
     @property
     def _size(self) -> Floats:
-        """Mean absolute value of each column."""
+        """Mean absolute value of each column, to be shown."""
         if not len(self):
             return np.zeros(len(self.columns))
         others = (0,) if self.values.ndim == 2 else (0, 2)
-        return np.asarray(np.abs(self.values).mean(axis=others))
+        return np.asarray(np.abs(self.without_rounding().values).mean(axis=others))
+
+    def without_rounding(self) -> "Shapley":
+        """Return the same with zero for values that rounding alone left, as it is shown.
+
+        They are tiny beside the sum of the row's baseline and values.
+        """
+        return replace(self, values=without_rounding(self.values, self.baseline, axis=1))
 
     def output(self, name: str) -> "Shapley":
         """Return the values of one output alone."""
@@ -109,7 +120,35 @@ class Shapley:
             head += f", {len(self.outputs)} outputs"
         return f"{head} ({self.about})"
 
+    def _reasons(self) -> list[tuple[str, str]]:
+        """Return the way from the baseline to the prediction of the only row, largest step first.
+
+        A column is named with its value in the row.
+        """
+        (values,) = self.without_rounding().values
+        order = [k for k in np.argsort(-np.abs(values), kind="stable") if values[k]]
+        most = _MOST_STEPS if len(order) > _MOST_STEPS + 1 else len(order)
+        steps = [
+            (f"{self.columns[k]} = {cell(self.data[k].labels()[0])}", values[k])
+            for k in order[:most]
+        ]
+        if others := order[most:]:
+            steps.append((f"{len(others)} others", values[others].sum()))
+        written = [(name, f"{'+' if step > 0 else ''}{number(step)}") for name, step in steps]
+        ends = number(self.baseline), number(self.prediction[0])
+        return [("baseline", ends[0]), *written, ("prediction", ends[1])]
+
+    @property
+    def _is_one(self) -> bool:
+        return len(self) == 1 and self.values.ndim == 2
+
     def __repr__(self) -> str:
+        if self._is_one:
+            lines = self._reasons()
+            width = max(len(name) for name, _ in lines)
+            return "\n".join(
+                [self._headline(), *(f"  {name:<{width}}  {step}" for name, step in lines)]
+            )
         size = self._size
         best = [k for k in np.argsort(-size, kind="stable")[:5] if size[k] > 0]
         largest = ", ".join(f"{self.columns[k]} {number(size[k])}" for k in best)
@@ -117,6 +156,8 @@ class Shapley:
         return f"{self._headline()}{tail}"
 
     def _repr_html_(self) -> str:
+        if self._is_one:
+            return html_table(self._headline(), ("column", "adds"), self._reasons(), self.notes)
         size = self._size
         rows = [(self.columns[k], number(size[k])) for k in np.argsort(-size, kind="stable")[:20]]
         return html_table(self._headline(), ("column", "mean absolute value"), rows, self.notes)

@@ -1,0 +1,86 @@
+"""Measure what an installation takes on the disk: the base, and what each extra adds to it.
+
+Installs the wheel into an empty environment without compiled bytecode, then each extra on top, and
+removes what the extra brought before the next one. Prints the table of the install page, in MB of a
+million bytes. It downloads all extras, PyTorch included.
+
+usage: python tools/extras.py WHEEL [EXTRA ...]
+"""
+
+import json
+import platform
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tomllib
+import venv
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+#: Extras for those who work on Clearwood, not with it.
+OWN = {"docs", "test"}
+
+
+class Environment:
+    """An empty environment, and what is installed in it."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, with_pip=True)
+        self.folder = folder
+        self.python = Path(sysconfig.get_path("scripts", "venv", {"base": str(folder)})) / "python"
+
+    def pip(self, *words: str) -> str:
+        """Run pip, and return what it prints."""
+        command = [self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def install(self, what: str) -> None:
+        """Install without bytecode, which the first import would write."""
+        self.pip("install", "--no-compile", what)
+
+    def packages(self) -> set[str]:
+        """Return the names of what is installed."""
+        return {one["name"] for one in json.loads(self.pip("list", "--format", "json"))}
+
+    def size(self) -> int:
+        """Return the bytes of all files, links not counted."""
+        files = (file for file in self.folder.rglob("*") if file.is_file())
+        return sum(file.stat().st_size for file in files if not file.is_symlink())
+
+
+def measured(wheel: Path, extras: list[str]) -> dict[str, tuple[int, set[str]]]:
+    """Return bytes and packages of the base (named ""), and those that each extra adds."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Environment(Path(folder) / "env")
+        empty, nothing = place.size(), place.packages()
+        place.install(str(wheel))
+        base, packages = place.size(), place.packages()
+        result = {"": (base - empty, packages - nothing)}
+        for extra in extras:
+            print(f"installing {extra}", file=sys.stderr)
+            place.install(f"{wheel}[{extra}]")
+            added = place.packages() - packages
+            result[extra] = (place.size() - base, added)
+            if added:
+                place.pip("uninstall", "--yes", *sorted(added))
+    return result
+
+
+def main() -> int:
+    """Print the table."""
+    if len(sys.argv) < 2:
+        print(__doc__)
+        return 2
+    known = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = sys.argv[2:] or [name for name in known if name not in OWN]
+    sizes = measured(Path(sys.argv[1]).resolve(), extras)
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
+    print("| extra | MB | packages |\n|---|---|---|")
+    for extra, (size, packages) in sizes.items():
+        print(f"| {extra or 'none'} | {size / 1e6:.0f} | {', '.join(sorted(packages))} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
