@@ -8,7 +8,8 @@ from clearwood._version import __version__ as __version__
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
-    from clearwood.benchmarking import Benchmark, benchmark
+    from clearwood.benchmarking import Benchmark, SelectionFrequency, benchmark
+    from clearwood.benchmarking.selection import inclusion
     from clearwood.causal import SCM, DirectEffect, Graph, direct_effect
     from clearwood.condensing import Condensed, certify, condense
     from clearwood.evaluation import Evaluation, evaluate
@@ -86,6 +87,7 @@ __all__ = [
     "Lime",
     "MissingExtraError",
     "Report",
+    "SelectionFrequency",
     "Shapley",
     "Table",
     "TrainingCurve",
@@ -109,6 +111,7 @@ __all__ = [
     "fair",
     "forest",
     "importance",
+    "inclusion",
     "inspect",
     "integrated_gradients",
     "learner",

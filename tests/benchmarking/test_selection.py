@@ -48,7 +48,7 @@ def test_frequencies_are_those_of_the_fits(diabetes):
             for name in cw.learner("ridge", select="anova:3").fit(train).selected_:
                 times[name] += 1
     assert dict(zip(result.columns, result.counts.tolist(), strict=True)) == times
-    assert result.folds == 5
+    assert result.draws == 5
     assert result.sizes == (3,) * 5
     assert bench.selecting == ("ridge",)
     assert bench.to_json()["selection"]["ridge"]["counts"] == result.counts.tolist()

@@ -11,6 +11,7 @@ from sklearn.discriminant_analysis import (
 
 import clearwood as cw
 from clearwood.models.estimators.discriminant import RegularisedDiscriminant
+from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.hyperplane import SeparatingHyperplane
 
 
@@ -65,6 +66,35 @@ def test_full_rank_changes_nothing_and_a_low_rank_keeps_the_best_plane():
     odds = np.log(one.predict_proba(wine)[:, 1] / one.predict_proba(wine)[:, 0])
     line = np.polyfit(found.scores[:, 0], odds, 1)
     np.testing.assert_allclose(np.polyval(line, found.scores[:, 0]), odds, atol=1e-6)
+
+
+def test_both_weights_are_chosen_by_held_out_rows(iris):
+    X, y = iris
+    model = RegularisedDiscriminant(pooling=None, shrinkage=None).fit(X, y)
+    i, j = np.unravel_index(np.nanargmin(model.tried_["log_loss"]), (7, 6))
+    assert model.pooling_ == model.tried_["pooling"][i]
+    assert model.shrinkage_ == model.tried_["shrinkage"][j]
+    loss = 0.0
+    for train, test in Folds(5, stratify=True).split(X, y):
+        settings = {"pooling": model.pooling_, "shrinkage": model.shrinkage_}
+        one = RegularisedDiscriminant(**settings).fit(X[train], y[train])
+        loss -= np.log(one.predict_proba(X[test])[np.arange(len(test)), y[test]]).sum()
+    assert np.nanmin(model.tried_["log_loss"]) == pytest.approx(loss / len(y))
+    fixed = RegularisedDiscriminant(pooling=model.pooling_, shrinkage=model.shrinkage_).fit(X, y)
+    np.testing.assert_array_equal(fixed.predict_proba(X), model.predict_proba(X))
+    alone = RegularisedDiscriminant(pooling=1, shrinkage=None).fit(X, y)
+    assert alone.pooling_ == 1
+    assert alone.tried_["log_loss"].shape == (1, 6)
+
+
+def test_a_class_of_two_rows_is_pooled_and_a_class_of_one_cannot_be_held_out(iris):
+    X, y = iris
+    few = np.r_[0:50, 50:52]
+    model = RegularisedDiscriminant(pooling=None, shrinkage=None).fit(X[few], y[few])
+    assert np.isnan(model.tried_["log_loss"][0, 0])  # no covariance of two rows of their own
+    assert np.isfinite(model.predict_proba(X)).all()
+    with pytest.raises(cw.InputError, match="the rarest class has a single row"):
+        RegularisedDiscriminant(pooling=None).fit(X[:51], y[:51])
 
 
 @pytest.mark.parametrize("pooling", [0.2, 1])

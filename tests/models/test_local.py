@@ -52,6 +52,27 @@ def test_the_chosen_bandwidth_has_the_least_error_of_those_tried():
         assert LocalRegressor(bandwidth=bandwidth).fit(X, y).loo_ >= model.loo_ - 1e-12
 
 
+@pytest.mark.parametrize("degree", [0, 1])
+def test_generalised_cross_validation_is_that_of_the_matrix_of_the_smoother(degree):
+    X, y, _ = rows(n=60)
+    model = LocalRegressor(degree=degree, bandwidth=0.4, criterion="gcv").fit(X, y)
+    smoother = np.stack(
+        [
+            LocalRegressor(degree=degree, bandwidth=0.4).fit(X, unit).predict(X)
+            for unit in np.eye(len(y))
+        ],
+        axis=1,
+    )
+    trace = np.trace(smoother)
+    assert model.freedom_ == pytest.approx(trace, rel=1e-5)
+    gcv = np.mean((y - smoother @ y) ** 2) / (1 - trace / len(y)) ** 2
+    assert model.loo_ == pytest.approx(gcv, rel=1e-5)
+    chosen = LocalRegressor(criterion="gcv").fit(X, y)
+    assert chosen.loo_ <= model.loo_
+    with pytest.raises(cw.InputError, match="criterion"):
+        LocalRegressor(criterion="aic").fit(X, y)
+
+
 def test_a_column_that_does_not_matter_gets_a_wide_kernel():
     X, y, _ = rows(n=400)
     model = LocalRegressor().fit(X, y)

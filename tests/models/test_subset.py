@@ -1,7 +1,6 @@
 """Subset selection and stagewise regression: brute force, statsmodels, laws and bad input."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,23 +93,6 @@ def test_the_diabetes_table_has_its_known_subsets():
         if b
     ]
     assert chosen == ["sex", "bmi", "bp", "s3", "s5"]  # the least BIC of all 1,024
-
-
-HITTERS = Path(__file__).parents[3] / "shared" / "data" / "hitters.csv"
-
-
-@pytest.mark.skipif(not HITTERS.exists(), reason="the Hitters table is not part of the project")
-def test_the_hitters_table_has_its_known_subsets():
-    """James, Witten, Hastie and Tibshirani (2013), section 6.5.1."""
-    model = cw.learner("subset").fit(cw.read(HITTERS, target="Salary"))
-    path = model.estimator_.path_
-    names = list(dict.fromkeys(one.source for one in model.encoder_.columns_))
-    six = [name for name, is_in in zip(names, path["members"][6], strict=True) if is_in]
-    assert six == ["AtBat", "Hits", "Walks", "CRBI", "Division", "PutOuts"]
-    chosen = np.argmin(path["bic"]), np.argmin(path["cp"]), np.argmax(path["adjusted_r2"])
-    assert chosen == (6, 10, 11)
-    first = [104.28, 50.72, 38.69, 27.86, 21.61, 14.02, 13.13, 7.40, 6.16, 5.01]
-    assert path["cp"][1:11].round(2).tolist() == first
 
 
 def test_the_choice_follows_the_criterion():

@@ -16,6 +16,7 @@ __all__ = [
     "Interval",
     "LimeSelection",
     "Objective",
+    "Resampled",
     "Scale",
     "Search",
     "ShapleyMethod",
@@ -36,6 +37,8 @@ Categories = Literal["onehot", "ordinal", "native", "target"]
 # Benchmarks.
 Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
 Interval = Literal["nested", "naive", "hold-out"]
+#: Which rows a choice of columns is repeated on.
+Resampled = Literal["half", "bootstrap"]
 
 # Explanations.
 EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "component"]

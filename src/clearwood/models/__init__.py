@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from clearwood.models.learners import Learner, learner
     from clearwood.models.prediction_intervals import PredictionIntervals
+    from clearwood.models.selection.chosen import chooses_columns, chosen_columns
     from clearwood.models.selection.result import Selection
     from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
@@ -64,6 +65,8 @@ __all__ = [
     "TreeArrays",
     "Whole",
     "catalogue",
+    "chooses_columns",
+    "chosen_columns",
     "equation",
     "fisher_directions",
     "fit_boosting",

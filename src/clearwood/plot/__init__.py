@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
-    from clearwood.plot.path import plot_path
+    from clearwood.plot.path import plot_components, plot_path
     from clearwood.plot.prediction_intervals import plot_prediction_intervals
     from clearwood.plot.selection import plot_selection, plot_selection_frequency
     from clearwood.plot.shapley import plot_shapley
@@ -65,6 +65,7 @@ __all__ = [
     "plot_by_column",
     "plot_calibration",
     "plot_coefficients",
+    "plot_components",
     "plot_confusion",
     "plot_contributions",
     "plot_curve",

@@ -4,31 +4,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._shared.numbers import number
-from clearwood.plot.style import AXIS, GREY, chart_of, cut, headed, rule
+from clearwood._shared.numbers import number, percent
+from clearwood.plot.style import AXIS, GREY, chart_of, cut, diverging, headed, rule
 
 if TYPE_CHECKING:
     from clearwood.explanation import CoefficientPath
 
-__all__ = ["plot_path"]
+__all__ = ["plot_components", "plot_path"]
 
 #: Columns with a colour and a name of their own: those with the largest coefficients.
 _MOST_NAMED = 10
 
 
-def plot_path(result: "CoefficientPath") -> Any:
-    """Draw the coefficients, and below them the error of cross-validation or BIC."""
+def plot_path(result: "CoefficientPath", *, along: str = "auto") -> Any:
+    """Draw the coefficients, and below them the error of cross-validation or BIC.
+
+    Parameters
+    ----------
+    result
+        The path.
+    along
+        The horizontal axis: "setting", "freedom", "shrinkage" or "auto".
+    """
     import altair as alt
 
     largest = np.argsort(-np.abs(result.coefficients).max(axis=0), kind="stable")
     named = [cut(result.names[j]) for j in largest[:_MOST_NAMED]]
-    # degrees of freedom of the lasso stand still while coefficients change
-    by_penalty = result.setting == "alpha" and result.model != "ridge"
-    along = [float(v) for v in (result.points if by_penalty else result.freedom)]
-    title = f"{result.setting}, from the simplest model on" if by_penalty else "degrees of freedom"
+    positions, title = _axis(result, along)
+    at_points = [float(v) for v in positions]
     rows = [
         {
-            "x": along[k],
+            "x": at_points[k],
             "coefficient": float(result.coefficients[k, j]),
             "column": cut(result.names[j]),
             "point": number(result.points[k]),
@@ -36,8 +42,8 @@ def plot_path(result: "CoefficientPath") -> Any:
         for j in largest
         for k in range(len(result.points))
     ]
-    scale = alt.Scale(domain=[along[0], along[-1]], nice=False, padding=4)
-    if by_penalty:
+    scale = alt.Scale(domain=[at_points[0], at_points[-1]], nice=False, padding=4)
+    if positions is result.points and result.setting == "alpha" and min(at_points) > 0:
         scale.type = "log"
     x = alt.X("x:Q", title=title, axis=alt.Axis(**AXIS, format="~g"), scale=scale)
     lines = (
@@ -53,13 +59,13 @@ def plot_path(result: "CoefficientPath") -> Any:
             tooltip=["column:N", "point:N", alt.Tooltip("coefficient:Q", format=".4g")],
         )
     )
-    chosen = rule(along[result.chosen], "x", strokeDash=[4, 4])
+    chosen = rule(at_points[result.chosen], "x", strokeDash=[4, 4])
     upper = alt.layer(rule(0, "y"), lines, chosen).properties(width=420, height=240)
     has_cv = bool(np.isfinite(result.cv).any())
     values, spread = (result.cv, result.cv_error) if has_cv else (result.bic, 0 * result.bic)
     points = [
         {"x": at, "value": float(v), "low": float(v - s), "high": float(v + s)}
-        for at, v, s in zip(along, values, spread, strict=True)
+        for at, v, s in zip(at_points, values, spread, strict=True)
         if np.isfinite(v)
     ]
     judged = "held-out squared error" if has_cv else "BIC"
@@ -79,4 +85,63 @@ def plot_path(result: "CoefficientPath") -> Any:
         [f"dashed: the fitted model, {at}{error}", *result.notes],
         f"At {at}, {number(result.freedom[result.chosen])} degrees of freedom, the model has "
         f"{columns}.",
+    )
+
+
+def _axis(result: "CoefficientPath", along: str) -> tuple[Any, str]:
+    """Return the positions of the points on the horizontal axis, and its title."""
+    if along == "auto":
+        # degrees of freedom of the lasso stand still while coefficients change
+        by_setting = result.setting == "alpha" and result.model != "ridge"
+        along = "setting" if by_setting or result.loadings is not None else "freedom"
+    if along == "freedom":
+        return result.freedom, "degrees of freedom"
+    if along == "shrinkage":
+        return result.shrinkage, "sum of the sizes of coefficients, share of the largest"
+    title = "components" if result.loadings is not None else result.setting
+    return result.points, f"{title}, from the simplest model on"
+
+
+def plot_components(result: "CoefficientPath", *, most: int = 8) -> Any:
+    """Draw the weights of the columns in the first components.
+
+    Parameters
+    ----------
+    result
+        The path of "pcr" or "pls".
+    most
+        How many components.
+    """
+    import altair as alt
+
+    assert result.loadings is not None
+    assert result.variance is not None
+    shown = result.loadings[:most]
+    labels = [f"{k + 1} ({percent(result.variance[k])})" for k in range(len(shown))]
+    rows = [
+        {"component": labels[k], "column": cut(name), "weight": float(shown[k, j])}
+        for k in range(len(shown))
+        for j, name in enumerate(result.names)
+    ]
+    columns = [cut(name) for name in result.names]
+    chart = (
+        chart_of(rows)
+        .mark_rect()
+        .encode(
+            x=alt.X("component:O", sort=labels, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("column:N", sort=columns, title=None, axis=alt.Axis(labelLimit=260)),
+            color=alt.Color("weight:Q", title="weight", scale=diverging(shown)),
+            tooltip=["component:O", "column:N", alt.Tooltip("weight:Q", format=".3f")],
+        )
+    )
+    strongest = ", ".join(
+        f"{k + 1}: {result.names[int(np.abs(line).argmax())]}" for k, line in enumerate(shown)
+    )
+    return headed(
+        chart,
+        f"Components of {result.model}: {result.outcome}",
+        ["in brackets: share of the variance of the columns"],
+        f"Columns with the largest weight, by component: {strongest}.",
+        width=alt.Step(72),
+        height=alt.Step(20),
     )

@@ -51,34 +51,47 @@ def plot_selection(selection: "Selection", *, most: int = 25) -> Any:
 
 
 def plot_selection_frequency(frequency: "SelectionFrequency", *, most: int = 25) -> Any:
-    """Draw the share of folds in which each column was chosen.
+    """Draw the share of draws in which each column was chosen; those of all rows in colour.
 
     Parameters
     ----------
     frequency
-        The selections of a learner over folds.
+        The selections of a learner over folds or other draws.
     most
         How many columns, those chosen most often.
     """
-    shares = frequency.shares
+    import altair as alt
+
+    shares, from_all = frequency.shares, frequency.from_all
     rows: list[dict[str, Any]] = [
-        {"column": cut(name), "share": float(share), "folds": times}
-        for (name, times), share in zip(frequency.chosen, shares, strict=False)
+        {
+            "column": cut(name),
+            "share": float(share),
+            "choice": "chosen" if from_all is None or name in from_all else "not chosen",
+        }
+        for (name, _), share in zip(frequency.chosen, shares, strict=False)
     ]
     chart = bars(
         rows[:most],
         "column",
         "share",
-        "share of folds",
+        f"share of {frequency.draws_name}",
         axis=PERCENT_AXIS,
         written=".0%",
         color=DOWN,
     )
-    notes = [frequency.headline]
+    if from_all is not None:
+        colours = alt.Scale(domain=["chosen", "not chosen"], range=[DOWN, GREY])
+        legend = alt.Legend(orient="bottom")
+        chart = chart.encode(
+            color=alt.Color("choice:N", title="from all rows", scale=colours, legend=legend)
+        )
+    notes = [frequency.headline, *frequency.notes[1:]]
     if len(rows) > most:
         notes.append(f"the first {most} of {len(rows)} columns that were chosen")
     words = ", ".join(f"{row['column']} {percent(row['share'])}" for row in rows[:8])
-    return headed(chart, "Selected columns over folds", notes, words or "none", **_size())
+    title = f"Selected columns over {frequency.draws_name}"
+    return headed(chart, title, notes, words or "none", **_size())
 
 
 def _size() -> dict[str, Any]:

@@ -80,6 +80,41 @@ def test_held_out_errors_of_the_lasso_are_those_of_scikit_learn():
     assert found.cv.min() == pytest.approx(best, rel=0.005)  # they scale the target in each fold
 
 
+@pytest.mark.parametrize("name", ["pcr", "pls"])
+def test_components_are_of_unit_length_and_hold_all_variance_together(name):
+    data = cw.datasets.load("diabetes")
+    found = cw.path(cw.learner(name).fit(data), data, folds=0)
+    np.testing.assert_allclose(np.linalg.norm(found.loadings, axis=1), 1)
+    assert found.held_variance[-1] == pytest.approx(1)
+    matrix = cw.learner(name).fit(data).encoder_.transform(data)
+    first = (matrix - matrix.mean(axis=0)) @ found.loadings[0]
+    r2 = np.corrcoef(first, data.y)[0, 1] ** 2
+    assert found.r2[0] == pytest.approx(r2)  # one component is least squares on its score
+    drawn = found.plot_components(most=3).to_dict()
+    assert drawn["title"]["text"] == f"Components of {name}: target"
+    assert "variance of columns" in repr(found)
+    with pytest.raises(cw.InputError, match="'ridge' has no components"):
+        cw.path(cw.learner("ridge").fit(data), data, folds=0).plot_components()
+
+
+@pytest.mark.parametrize("name", ["lasso", "ridge"])
+def test_a_profile_is_drawn_along_its_penalty_its_freedom_or_its_shrinkage(name):
+    data = cw.datasets.load("diabetes")
+    found = cw.path(cw.learner(name).fit(data), data, folds=0)
+    assert found.shrinkage.max() == 1
+    for along, title in (
+        ("setting", "alpha, from the simplest model on"),
+        ("freedom", "degrees of freedom"),
+        ("shrinkage", "sum of the sizes of coefficients, share of the largest"),
+    ):
+        upper = found.plot(along=along).to_dict()["vconcat"][0]
+        assert title in [
+            one.get("encoding", {}).get("x", {}).get("title") for one in upper["layer"]
+        ]
+    with pytest.raises(cw.InputError, match="along"):
+        found.plot(along="lambda")
+
+
 def test_text_frame_and_picture_have_hostile_names():
     data = table(weighted=True)
     found = cw.path(cw.learner("subset").fit(data), data)

@@ -37,12 +37,12 @@ class Candidate(Context):
         (only,) = self.contenders.values()
         return only
 
-    def judge(self, train: Rows, tests: Iterable[Rows]) -> list[Judged]:
-        """Fit to some rows, which may be repeated, and judge on others."""
+    def fit(self, train: Rows) -> Any:
+        """Fit to some rows, which may be repeated."""
         # the seed depends on the rows, not on when they come up, so workers cannot change results
         seed = seed_of(self.seed, self.contender.name, train.tobytes().hex())
         try:
-            model = self.contender.build(self.settings, seed=seed).fit(self.table.take(train))
+            return self.contender.build(self.settings, seed=seed).fit(self.table.take(train))
         except InputError:
             raise
         except Exception as error:  # of the learner's library
@@ -53,6 +53,10 @@ class Candidate(Context):
                 value=self.contender.name,
                 hint="use larger training sets, or another learner.",
             ) from error
+
+    def judge(self, train: Rows, tests: Iterable[Rows]) -> list[Judged]:
+        """Fit to some rows, which may be repeated, and judge on others."""
+        model = self.fit(train)
         return [
             Judged(*judge(model, self.table.take(rows), self.codes[rows], self.loss, self.classes))
             for rows in tests

@@ -1,6 +1,7 @@
 """The coefficients of linear learners, with standard errors, in the user's units and levels."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -24,7 +25,8 @@ from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
-from clearwood.models import Learner
+from clearwood.explanation.linear.split_sample import check_seed, split_sample
+from clearwood.models import Learner, chooses_columns
 from clearwood.table import Table, Task, as_table, read_as
 
 __all__ = ["coefficients", "training_table"]
@@ -46,6 +48,8 @@ def coefficients(
     base: Mapping[str, str] | None = None,
     errors: StandardErrors = "auto",
     confidence: float = 0.9,
+    split: float | None = None,
+    seed: int = 0,
 ) -> Coefficients:
     """Compute the coefficients of a linear learner in the units and levels of the table.
 
@@ -57,6 +61,11 @@ def coefficients(
     out where a penalty shrinks a coefficient by more than a tenth of its standard error; "glm" with
     ``alpha=0`` and "logistic" with ``penalty="none"`` have no penalty. For "bayes" they are the
     posterior standard deviations, and the intervals those of the posterior, beside the prior's.
+
+    Where the same rows have chosen the columns ("subset", "lasso", any learner with ``select=``),
+    the usual standard errors, intervals and p-values are not valid: a column is chosen because it
+    looks strong on these rows. The table says so. With ``split`` some rows choose and the others
+    estimate, and intervals are valid for the columns that were chosen.
 
     Parameters
     ----------
@@ -74,6 +83,12 @@ def coefficients(
         table with a group, "robust" for one with weights, else "model".
     confidence
         Of the intervals.
+    split
+        The share of the rows that choose columns, as the learner does. The coefficients are those
+        of a fit without a penalty ("ols", "glm" or "logistic") to the other rows, on the chosen
+        columns; None: those of the model itself.
+    seed
+        Fixes which rows choose.
 
     Returns
     -------
@@ -99,7 +114,21 @@ def coefficients(
     >>> bool(table.ratio_low[city] < 1.49 < table.ratio_high[city])  # exp(0.4), the truth
     True
     """
-    return with_fit(model, data, base=base, errors=errors, confidence=confidence)[0]
+    if split is None:
+        return with_fit(model, data, base=base, errors=errors, confidence=confidence)[0]
+    check_seed(seed)
+    learner = _checked(model)
+    apart = split_sample(learner, _rows_with_target(learner, data), split, int(seed))
+    estimated, _ = with_fit(
+        apart.model, apart.rows, base=base, errors=errors, confidence=confidence
+    )
+    note = (
+        f"{learner.name} chose the columns from {count(apart.n_choosing, 'other row')} (seed "
+        f"{seed}), so intervals are valid for these columns; other rows may choose others"
+    )
+    return replace(
+        estimated, chosen_by="other rows", chooser=learner.name, notes=(note, *estimated.notes)
+    )
 
 
 def with_fit(
@@ -146,6 +175,8 @@ def with_fit(
         "model": learner.name,
         "n_rows": table.n_rows,
     }
+    if chooses_columns(learner):
+        table_of |= {"chosen_by": "same rows", "chooser": learner.name}
     if hasattr(learner.estimator_, "posterior_of"):
         _check_posterior(errors)
         return Coefficients(**table_of, **_posterior(learner, combined, confidence)), None
@@ -168,6 +199,8 @@ def with_fit(
     if known is None:
         without = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
         return Coefficients(**table_of, **without), None
+    if chooses_columns(learner):
+        known["notes"] = (_after_selection(has_errors=True), *known["notes"])
     return Coefficients(**table_of, **known), fitted
 
 
@@ -201,14 +234,7 @@ def _not_linear(model: Learner) -> InputError:
 
 def training_table(model: Learner, data: Any) -> Table:
     """Return the rows the model was fitted to, as a table with the target."""
-    table = data if isinstance(data, Table) else read_as(data, model.schema_)
-    model.check_outcome(table)
-    if table.target is None:
-        raise InputError(
-            "the table has no target",
-            parameter="data",
-            hint=words("standard errors need it: ", Call("read", ("data",), {"target": "…"}), "."),
-        )
+    table = _rows_with_target(model, data)
     if table.n_rows != model.training_["rows"]:
         raise InputError(
             f"the model was fitted to {model.training_['rows']:,} rows, and the table has "
@@ -216,6 +242,19 @@ def training_table(model: Learner, data: Any) -> Table:
             parameter="data",
             value=table.n_rows,
             hint="pass the rows that it was fitted to.",
+        )
+    return table
+
+
+def _rows_with_target(model: Learner, data: Any) -> Table:
+    """Return rows as a table with the model's target."""
+    table = data if isinstance(data, Table) else read_as(data, model.schema_)
+    model.check_outcome(table)
+    if table.target is None:
+        raise InputError(
+            "the table has no target",
+            parameter="data",
+            hint=words("standard errors need it: ", Call("read", ("data",), {"target": "…"}), "."),
         )
     return table
 
@@ -324,6 +363,8 @@ def _penalty(model: Learner, total: float) -> float:
 
 def _why_no_errors(model: Learner) -> str:
     """Say why there are no standard errors, and what to fit for some."""
+    if chooses_columns(model):
+        return _after_selection(has_errors=False)
     setting = {"glm": Setting("alpha", 0), "logistic": Setting("penalty", "none")}.get(model.name)
     if setting is None:
         return (
@@ -335,6 +376,21 @@ def _why_no_errors(model: Learner) -> str:
             "the penalty shrinks the coefficients, so they have no standard errors; fit with ",
             setting,
             " for some",
+        )
+    )
+
+
+def _after_selection(*, has_errors: bool) -> str:
+    """Say that inference after selection is not valid, and what is."""
+    effect = "standard errors would be too small, so none are given; "
+    if has_errors:
+        effect = "standard errors, intervals and p-values ignore the choice and are too small; "
+    return str(
+        words(
+            "the same rows chose the columns, and inference after selection is not valid: ",
+            effect,
+            Option("split", 0.5),
+            " lets half of the rows choose and the others estimate",
         )
     )
 

@@ -131,7 +131,7 @@ def discriminants(model: Learner, data: Any) -> Discriminants:
     """
     name = getattr(model, "name", type(model).__name__)
     estimator = getattr(model, "estimator_", None)
-    if name not in _LEARNERS or estimator is None or getattr(estimator, "pooling", 1) != 1:
+    if name not in _LEARNERS or estimator is None or getattr(estimator, "pooling_", 1) != 1:
         raise InputError(
             f"{name!r} has no common covariance of classes, and so no discriminant coordinates",
             parameter="model",

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, bad_value
-from clearwood._shared.numbers import IN_TABLES, count, number
+from clearwood._shared.errors import InputError, bad_value, unknown_choice
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.coefficients import training_table
+from clearwood.explanation.linear.split_sample import check_seed
 from clearwood.models import Learner, Real, fit_criteria
 from clearwood.table import as_table
 
@@ -37,6 +38,9 @@ _AT_LEAST = {
     "stagewise": "degrees of freedom: coefficients that are not zero, a rough measure",
     "pls": "components are made with the target, which uses up more degrees",
 }
+#: What the horizontal axis of the figure is.
+Along = Literal["auto", "setting", "freedom", "shrinkage"]
+
 _MOST_LINES = 20
 #: Letters of a line.
 _WIDTH = 79
@@ -77,6 +81,11 @@ class CoefficientPath(Result):
         Training rows, and what fixes the folds.
     notes
         What the reader should know.
+    loadings
+        For "pcr" and "pls": the weights of the columns in each component, of shape (components,
+        columns). Each line has length 1.
+    variance
+        For them: the share of the variance of all columns that each component holds.
     """
 
     model: str
@@ -98,14 +107,34 @@ class CoefficientPath(Result):
     n_rows: int
     seed: int
     notes: tuple[str, ...] = ()
+    loadings: Floats | None = None
+    variance: Floats | None = None
+    _derived = ("shrinkage",)
+
+    @property
+    def shrinkage(self) -> Floats:
+        """The sum of the sizes of the coefficients, as a share of the largest on the path."""
+        sizes = np.abs(self.coefficients).sum(axis=1)
+        largest = float(sizes.max(initial=0.0))
+        return np.asarray(sizes / largest) if largest > 0 else sizes
+
+    @property
+    def held_variance(self) -> Floats | None:
+        """The share of the variance of all columns that the components of each point hold."""
+        if self.variance is None:
+            return None
+        held = np.cumsum(self.variance)
+        return np.asarray(held[np.minimum(np.arange(len(self.points)), len(held) - 1)])
 
     def _columns(self) -> Mapping[str, Any]:
         lines: dict[str, Any] = {
             self.setting: self.points,
             "freedom": self.freedom,
             **{name: getattr(self, name) for name in ("rss", "r2", "adjusted_r2", "aic", "bic")},
-            **{name: getattr(self, name) for name in ("cp", "cv", "cv_error")},
+            **{name: getattr(self, name) for name in ("cp", "cv", "cv_error", "shrinkage")},
         }
+        if self.held_variance is not None:
+            lines["held_variance"] = self.held_variance
         taken = set(lines)
         for name, values in zip(self.names, self.coefficients.T, strict=True):
             lines[f"coefficient {name}" if name in taken else name] = values
@@ -118,6 +147,9 @@ class CoefficientPath(Result):
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         headings = [self.setting, "df", "R²", "Cp", "AIC", "BIC", "CV", "not zero"]
+        held_variance = self.held_variance
+        if held_variance is not None:
+            headings[-1] = "variance of columns"
         n = len(self.points)
         shown = set(np.linspace(0, n - 1, min(n, _MOST_LINES)).round().astype(int).tolist())
         lines = []
@@ -125,6 +157,8 @@ class CoefficientPath(Result):
             values = [getattr(self, name)[k] for name in ("r2", "cp", "aic", "bic", "cv")]
             held = self.members(k)
             named = ", ".join(held) if len(held) < len(self.names) else "all"
+            if held_variance is not None:  # all columns have a part in every component
+                named = percent(held_variance[k])
             mark = " *" if k == self.chosen else ""
             lines.append(
                 [
@@ -151,11 +185,40 @@ class CoefficientPath(Result):
             text.append("  ".join([*right, short]).rstrip())
         return "\n".join([self._headline(), "", *text, *(f"note: {note}" for note in self.notes)])
 
-    def plot(self) -> Any:
-        """Draw the coefficients from the simplest model on (Altair)."""
+    def plot(self, *, along: Along = "auto") -> Any:
+        """Draw the coefficients from the simplest model on (Altair).
+
+        Parameters
+        ----------
+        along
+            The horizontal axis: "setting" (the penalty, the number of components), "freedom"
+            (degrees of freedom), "shrinkage" (the sum of the sizes of the coefficients, as a share
+            of the largest); "auto" chooses one that shows the changes.
+        """
         from clearwood.plot import plot_path
 
-        return plot_path(self)
+        if along not in get_args(Along):
+            raise unknown_choice("along", along, get_args(Along))
+        return plot_path(self, along=along)
+
+    def plot_components(self, *, most: int = 8) -> Any:
+        """Draw the weights of the columns in the first components of "pcr" and "pls" (Altair).
+
+        Parameters
+        ----------
+        most
+            How many components.
+        """
+        from clearwood.plot import plot_components
+
+        if self.loadings is None:
+            raise InputError(
+                f"learner {self.model!r} has no components",
+                parameter="model",
+                value=self.model,
+                hint="fit 'pcr' or 'pls'.",
+            )
+        return plot_components(self, most=most)
 
     def _repr_html_(self) -> str:
         headings, lines = self._cells()
@@ -203,8 +266,7 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     """
     if not _is_whole(folds) or folds < 0 or folds == 1:  # True is 1
         raise bad_value("folds", folds, "it must be 0, for none, or a whole number of 2 or more")
-    if not _is_whole(seed) or not 0 <= seed < 2**32:
-        raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
+    check_seed(seed)
     name = getattr(model, "name", type(model).__name__)
     if name not in {*_SETTINGS, *_KEPT} or not hasattr(model, "estimator_"):
         raise InputError(
@@ -284,8 +346,22 @@ class _Work:
             "chosen": points.index(min(own, max(points)) if own not in points else own),
             "cv": cv,
             "cv_error": cv_error,
+            **self._components(max(points)),
             **self._judged(self.weight @ residuals**2, freedom),
         }
+
+    def _components(self, most: Any) -> dict[str, Any]:
+        """Return what components are made of, and how much of the columns each holds."""
+        if self.model.name not in ("pcr", "pls"):
+            return {}
+        fitted = self._fitted(np.arange(len(self.y)), "n_components", most).estimator_
+        if self.model.name == "pcr":
+            pca = fitted.named_steps["pca"]
+            return {"loadings": pca.components_, "variance": pca.explained_variance_ratio_}
+        # scores are uncorrelated, so that what each explains of the columns adds up
+        explained = (fitted.x_scores_**2).sum(axis=0) * (fitted.x_loadings_**2).sum(axis=0)
+        total = float(((self.matrix - self.matrix.mean(axis=0)) ** 2).sum())
+        return {"loadings": fitted.x_weights_.T, "variance": explained / total}
 
     def _grid(self, setting: str, own: Any) -> list[Any]:
         """Return values of the setting, from the simplest model on, the learner's among them."""
@@ -296,12 +372,16 @@ class _Work:
         most = max(1, min(self.matrix.shape[1], len(self.y) - 2, 100))
         return list(range(1, most + 1))
 
-    def _coefficients(self, rows: Index, setting: str, point: Any) -> tuple[float, Floats]:
-        """Fit to some rows; the prediction is linear, so a few rows show its coefficients."""
+    def _fitted(self, rows: Index, setting: str, point: Any) -> Any:
+        """Fit to some rows."""
         job = self.model.job({**self.model.all_settings, setting: point}, self.y)
         estimator = self.model.entry.build(replace(job, n_rows=len(rows)))
         weighted = {} if np.ptp(self.weight) == 0 else {"sample_weight": self.weight[rows]}
-        estimator.fit(self.matrix[rows], self.y[rows], **weighted)
+        return estimator.fit(self.matrix[rows], self.y[rows], **weighted)
+
+    def _coefficients(self, rows: Index, setting: str, point: Any) -> tuple[float, Floats]:
+        """Fit to some rows; the prediction is linear, so a few rows show its coefficients."""
+        estimator = self._fitted(rows, setting, point)
         width = self.matrix.shape[1]
         corners = np.vstack([np.zeros(width), np.eye(width)])
         predicted = np.ravel(estimator.predict(corners)).astype(np.float64)

@@ -95,6 +95,11 @@ class Coefficients(Result):
     r_hat, effective_size
         For a posterior of which draws were made: how well chains agree, and how many independent
         draws are as exact.
+    chosen_by
+        Which rows chose the columns: "same rows", whose standard errors ignore the choice, or
+        "other rows"; None where nothing was chosen.
+    chooser
+        The learner that chose them; empty where nothing was chosen.
     """
 
     columns: tuple[str, ...]
@@ -121,6 +126,8 @@ class Coefficients(Result):
     prior_high: Floats | None = None
     r_hat: Floats | None = None
     effective_size: Floats | None = None
+    chosen_by: Literal["same rows", "other rows"] | None = None
+    chooser: str = ""
     _derived = ("ratios", "ratio_low", "ratio_high")
 
     @property

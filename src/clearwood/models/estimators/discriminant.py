@@ -1,6 +1,7 @@
 """Discriminant analysis between linear and quadratic, in few coordinates if wanted."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,19 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, bad_value, words
 from clearwood._shared.numbers import count
 from clearwood._shared.weights import counted
+from clearwood.models.estimators.folds import Folds
 from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["RegularisedDiscriminant", "fisher_directions"]
 
 #: Directions in which the pooled covariance is smaller than this share of its largest are left out.
 _NO_SPREAD = 1e-10
+#: Weights that are tried where none is given.
+_TRIED_POOLING = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_TRIED_SHRINKAGE = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
+_FOLDS = 5
+#: A class that did occur counts as at least so probable, as in `sklearn.metrics.log_loss`.
+_LEAST_PROBABILITY = 1e-15
 
 
 def fisher_directions(
@@ -68,13 +76,19 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
     pooling
         From 0 (each class its own covariance) to 1 (one for all).
     shrinkage
-        From 0 to 1 (a sphere).
+        From 0 to 1 (a sphere). None, for either weight: the value, or the pair of values, with the
+        least log loss of rows held out in 5 folds.
     rank
         Use only so many of Fisher's discriminant coordinates (reduced-rank discriminant analysis);
         ``pooling`` has to be 1. All when None.
 
     Attributes
     ----------
+    pooling_, shrinkage_ : float
+        As set, or as chosen.
+    tried_ : dict
+        Where a weight is chosen: the values of ``pooling`` and ``shrinkage`` that were tried, and
+        the ``log_loss`` of each pair, NaN where a class has no covariance of its own.
     means_, priors_ : ndarray
         Of the classes.
     covariance_ : ndarray
@@ -94,7 +108,11 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, *, pooling: float = 0.5, shrinkage: float = 0.1, rank: int | None = None
+        self,
+        *,
+        pooling: float | None = 0.5,
+        shrinkage: float | None = 0.1,
+        rank: int | None = None,
     ) -> None:
         self.pooling = pooling
         self.shrinkage = shrinkage
@@ -107,6 +125,7 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
         rows, weight = counted(sample_weight, len(matrix))
         matrix, target = matrix[rows], np.asarray(y)[rows]
         self.n_features_in_ = matrix.shape[1]
+        self.pooling_, self.shrinkage_ = self._weights(matrix, target, weight)
         self.classes_, codes = np.unique(target, return_inverse=True)
         totals = np.bincount(codes, weight)
         self.priors_ = totals / totals.sum()
@@ -118,22 +137,54 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
         pooled = scatters.sum(axis=0)
         sizes, axes = np.linalg.eigh(pooled)
         self.axes_ = axes[:, sizes > _NO_SPREAD * sizes.max(initial=0.0)]
-        own, common = 1.0 - self.pooling, self.pooling
+        own, common = 1.0 - self.pooling_, self.pooling_
         mixed = own * scatters + common * pooled
         mixed /= (own * totals + common * totals.sum())[:, None, None]
         self.covariances_ = np.stack([self._shrunk(one) for one in mixed])
         self.covariance_ = self._shrunk(pooled / totals.sum())
-        if self.pooling == 1:
+        if self.pooling_ == 1:
             self._fit_linear()
         else:
             self._fit_quadratic(np.bincount(codes).tolist())
         return self
 
+    def _weights(self, matrix: Floats, target: NDArray[Any], weight: Floats) -> tuple[float, float]:
+        """Return the weights as set, or the pair that predicts held-out rows best."""
+        self.tried_: dict[str, Any] = {}
+        if self.pooling is not None and self.shrinkage is not None:
+            return float(self.pooling), float(self.shrinkage)
+        poolings = _TRIED_POOLING if self.pooling is None else (float(self.pooling),)
+        shrinkages = _TRIED_SHRINKAGE if self.shrinkage is None else (float(self.shrinkage),)
+        folds = list(Folds(_FOLDS, stratify=True).split(matrix, target))
+        losses = np.full((len(poolings), len(shrinkages)), np.nan)
+        for (i, pooling), (j, shrinkage) in product(enumerate(poolings), enumerate(shrinkages)):
+            fresh = RegularisedDiscriminant(pooling=pooling, shrinkage=shrinkage, rank=self.rank)
+            total = 0.0
+            try:
+                for train, test in folds:
+                    fresh.fit(matrix[train], target[train], weight[train])
+                    place = np.searchsorted(fresh.classes_, target[test])
+                    right = fresh.predict_proba(matrix[test])[np.arange(len(test)), place]
+                    total -= float(weight[test] @ np.log(np.maximum(right, _LEAST_PROBABILITY)))
+            except InputError:  # a class of too few rows for a covariance of its own
+                continue
+            losses[i, j] = total / float(weight.sum())
+        self.tried_ = {
+            "pooling": np.array(poolings),
+            "shrinkage": np.array(shrinkages),
+            "log_loss": losses,
+        }
+        if np.isnan(losses).all():
+            return poolings[-1], shrinkages[-1]  # whose own refusal names the class
+        # of equal pairs the one nearest to linear and to a sphere
+        i, j = np.argwhere(losses == np.nanmin(losses))[-1]
+        return poolings[i], shrinkages[j]
+
     def _shrunk(self, covariance: Floats) -> Floats:
         """Mix a covariance with a sphere, in the directions in which rows differ."""
         inner = self.axes_.T @ covariance @ self.axes_
         size = np.trace(inner) / max(len(inner), 1)
-        inner = (1 - self.shrinkage) * inner + self.shrinkage * size * np.eye(len(inner))
+        inner = (1 - self.shrinkage_) * inner + self.shrinkage_ * size * np.eye(len(inner))
         shrunk: Floats = self.axes_ @ inner @ self.axes_.T
         return shrunk
 
@@ -162,7 +213,7 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
                     f"a class of {count(n_rows, 'row')} does not vary in every direction, so it "
                     "has no covariance of its own",
                     parameter="pooling",
-                    value=self.pooling,
+                    value=self.pooling_,
                     hint=words(
                         "raise ", Setting("pooling", 0.5), " or ", Setting("shrinkage", 0.1), "."
                     ),
@@ -175,7 +226,7 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
         """Return the log density and prior of each class; for two, the second less the first."""
         check_is_fitted(self)
         matrix = np.asarray(X, dtype=np.float64)
-        if self.pooling == 1:
+        if self.pooling_ == 1:
             scores: Floats = matrix @ self.coef_.T + self.intercept_
             return scores[:, 0] if len(self.classes_) == 2 else scores
         distances = [
@@ -201,7 +252,8 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
     def _check_settings(self) -> None:
         """Refuse settings that mean nothing."""
         for name, share in (("pooling", self.pooling), ("shrinkage", self.shrinkage)):
-            check_real(name, share, 0.0, 1.0)
+            if share is not None:
+                check_real(name, share, 0.0, 1.0)
         if self.rank is None:
             return
         check_whole("rank", self.rank, 1)

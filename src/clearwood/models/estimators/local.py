@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.glassbox.rows import check_size
-from clearwood.models.glassbox.settings import check_real
+from clearwood.models.glassbox.settings import check_choice, check_real
 
 __all__ = ["LocalRegressor"]
 
@@ -46,6 +46,9 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
     bandwidth
         Standard deviation of the kernel in standard deviations of the columns, one for all; by
         default one for each column, chosen by the error of rows left out one at a time.
+    criterion
+        What the bandwidth is chosen by: "cv", the squared error of rows left out one at a time, or
+        "gcv", generalised cross-validation, which divides each residual by its mean 1 - s.
     across
         The weight of rows of another level, from 0 (each level has a curve of its own) to 1
         (levels do not matter); chosen like the bandwidth when None.
@@ -58,15 +61,18 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         Of each column of numbers, in standard deviations.
     across_ : float
     loo_ : float
-        The mean squared error of rows, or of cells, left out one at a time; too good as an estimate
-        of risk, because the bandwidth is chosen by it.
+        The mean squared error of rows, or of cells, left out one at a time, or its estimate by
+        "gcv"; too good as an estimate of risk, because the bandwidth is chosen by it.
+    freedom_ : float
+        The trace of the matrix that maps the target to the fit: its degrees of freedom.
     is_binned_ : bool
         Whether rows were gathered into cells, which is done beyond 4,000 rows.
 
     Notes
     -----
     The error of a row left out is (y - fit) / (1 - s), where s is its own weight in its fit: no fit
-    is repeated.
+    is repeated. With many rows or cells, both criteria and the degrees of freedom are estimated at
+    800 of them.
 
     Examples
     --------
@@ -81,11 +87,13 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         *,
         degree: Literal[0, 1] = 1,
         bandwidth: float | None = None,
+        criterion: Literal["cv", "gcv"] = "cv",
         across: float | None = None,
         categorical: tuple[int, ...] = (),
     ) -> None:
         self.degree = degree
         self.bandwidth = bandwidth
+        self.criterion = criterion
         self.across = across
         self.categorical = categorical
 
@@ -133,6 +141,7 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         """Refuse settings that mean nothing."""
         if self.degree not in (0, 1):
             raise bad_value("degree", self.degree, "it must be 0 or 1", kind=Setting)
+        check_choice("criterion", self.criterion, ("cv", "gcv"))
         if self.bandwidth is not None:
             check_real("bandwidth", self.bandwidth, 0.0, strict=True)
         if self.across is not None:
@@ -168,12 +177,20 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
                     if other < error:
                         error, self.bandwidth_ = other, changed
         self.loo_ = float(error)
+        _, _, own = self._at_points(self.bandwidth_, self.across_)
+        self.freedom_ = float(own.mean() * len(self.y_))
+
+    def _at_points(self, bandwidth: Floats, across: float) -> tuple[Index, Floats, Floats]:
+        """Return rows, all or some of them, their fits, and their own weights in these."""
+        n = len(self.y_)
+        at = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(np.intp))
+        return at, *self._smooth(self.rows_[at], self.codes_[at], bandwidth, across, own=at)
 
     def _left_out(self, bandwidth: Floats, across: float) -> float:
         """Return the mean squared error of rows, each left out of its own fit."""
-        n = len(self.y_)
-        at = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(np.intp))
-        fitted, own = self._smooth(self.rows_[at], self.codes_[at], bandwidth, across, own=at)
+        at, fitted, own = self._at_points(bandwidth, across)
+        if self.criterion == "gcv":
+            own = np.full_like(own, own.mean())
         # a row that determines its own fit says nothing about others: it counts as the mean
         alone = own > 1 - 1e-6
         errors = np.where(alone, self.y_[at], (self.y_[at] - fitted) / np.where(alone, 1, 1 - own))

@@ -88,9 +88,10 @@ ENTRIES = (
         reference=True,
         complexity=3,
         advice="Take it where classes spread differently but have too few rows for covariances of "
-        "their own. With pooling=1 it is linear, and rank=2 draws the classes in the plane that "
-        "separates them best (cw.discriminants). Indicators of categories are not normal: with "
-        "many of them 'logistic' is safer.",
+        "their own. Set pooling and shrinkage to None to have both chosen by the log loss of "
+        "held-out rows inside the fit. With pooling=1 it is linear, and rank=2 draws the classes "
+        "in the plane that separates them best (cw.discriminants). Indicators of categories are "
+        "not normal: with many of them 'logistic' is safer.",
     ),
     _discriminant(
         name="hyperplane",

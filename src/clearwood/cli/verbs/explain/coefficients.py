@@ -1,7 +1,9 @@
 """`clearwood explain coefficients`: the table of coefficients of a linear model."""
 
+from typing import Any
+
 from clearwood._shared.choices import StandardErrors
-from clearwood.cli.support.options import Reading, pairs
+from clearwood.cli.support.options import Reading, Seed, pairs
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Confidence, Explaining
 
@@ -14,6 +16,8 @@ def coefficients(
     base: list[str] | None = None,
     errors: StandardErrors = "auto",
     confidence: Confidence = 0.9,
+    split: float | None = None,
+    seed: Seed = 0,
     explaining: Explaining,
     reading: Reading,
 ) -> None:
@@ -29,10 +33,14 @@ def coefficients(
     errors
         The standard errors; auto: cluster for a table with a group, robust for one with weights,
         else those of the model.
+    split : SHARE
+        For a model that chose its columns: choose them again from this share of the rows, and
+        estimate their coefficients on the others, so that the intervals are valid.
     """
     import clearwood as cw
 
     levels = pairs("--base", base or (), example="region=town")
     model, data = explaining.read(reading)
-    result = cw.coefficients(model, data, base=levels, errors=errors, confidence=confidence)
+    how: Any = {"errors": errors, "confidence": confidence, "split": split, "seed": seed}
+    result = cw.coefficients(model, data, base=levels, **how)
     explaining.show(result, table=False)  # its text is a table
