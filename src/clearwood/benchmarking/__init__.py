@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
     from clearwood.benchmarking.findings import Finding
     from clearwood.benchmarking.intervals.nested import nested_interval
+    from clearwood.benchmarking.over_parts.held_out import HeldOutParts
     from clearwood.benchmarking.result import Benchmark, Difference
     from clearwood.benchmarking.running.run import Snapshot
     from clearwood.benchmarking.running.store import Store
     from clearwood.benchmarking.running.work import row_losses
     from clearwood.benchmarking.selection import SelectionFrequency
+    from clearwood.benchmarking.text import fitted_to
     from clearwood.benchmarking.tuning.archive import TuningCurve
     from clearwood.benchmarking.winner import Winner
 else:
@@ -35,6 +37,7 @@ __all__ = [
     "Difference",
     "ExcessRisk",
     "Finding",
+    "HeldOutParts",
     "IdenticalRows",
     "InSample",
     "LearningCurve",
@@ -49,6 +52,7 @@ __all__ = [
     "bootstrap_risk",
     "calibration_curve",
     "excess_risk",
+    "fitted_to",
     "in_sample",
     "learning_curve",
     "linear_smoother",

@@ -2,22 +2,39 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood._shared.calls import remembers_options
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.clock import Clock
-from clearwood._shared.errors import InputError, bad_value, unknown_choice, words
+from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
 from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.intervals.estimates import RowRisks, losses_of
+from clearwood.benchmarking.options import (
+    check_choices,
+    check_counts,
+    check_level,
+    check_target,
+    tuning_words,
+    usual_learners,
+    with_threshold,
+)
+from clearwood.benchmarking.over_parts.compare import benchmark_parts
+from clearwood.benchmarking.over_parts.fitting import SAMPLE
 from clearwood.benchmarking.result import Benchmark
 from clearwood.benchmarking.running.contenders import BASELINE, contenders
-from clearwood.benchmarking.running.design import REUSE_FROM, Design, interval_kind, outer_plan
+from clearwood.benchmarking.running.design import (
+    REUSE_FROM,
+    Design,
+    hold_out_share,
+    interval_kind,
+    outer_plan,
+)
 from clearwood.benchmarking.running.run import Session, Snapshot
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.running.workers import Workers
@@ -26,11 +43,9 @@ from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
 from clearwood.checks import Twins, twins
-from clearwood.evaluation import check_threshold
-from clearwood.losses import LOSSES, Loss, find_loss
-from clearwood.models import catalogue
+from clearwood.losses import Loss
 from clearwood.resampling import Plan, splits_of
-from clearwood.table import Table, Task
+from clearwood.table import Parts, Table
 
 __all__ = ["benchmark"]
 
@@ -49,7 +64,7 @@ _MANY_ROWS = 1_000
 
 @remembers_options
 def benchmark(
-    data: Table,
+    data: Table | Parts,
     learners: Any = None,
     *,
     loss: str | Loss | None = None,
@@ -63,7 +78,7 @@ def benchmark(
     plan: Plan | None = None,
     search: Search = "random",
     repeats: int | None = None,
-    interval: Interval = "nested",
+    interval: Interval | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
     errors: Errors = "rank",
     time_limit: float | None = None,
@@ -71,6 +86,7 @@ def benchmark(
     racing: bool = True,
     pair_tuning: PairTuning = "auto",
     threshold: float = 0.5,
+    sample: int | None = None,
     watch: Callable[[Snapshot], None] | None = None,
 ) -> Benchmark:
     """Estimate the risk of learners on new rows, each with an interval, and rank them.
@@ -84,10 +100,16 @@ def benchmark(
     Hastie and Tibshirani (2024); its width is Clearwood's own rule (`nested_interval`). Intervals
     for differences between learners use paired differences of row losses.
 
+    A table in parts is judged on one hold-out, by a hash of each row or of its group, or the last
+    rows in time. Learners that can are fitted to all training rows, the others to a sample of them;
+    all are judged on all held-out rows. The interval is that of the mean loss of these rows given
+    the fits; it is not nested.
+
     Parameters
     ----------
     data
-        A table with a target. Its group and time columns are respected by all splits.
+        A table with a target, or one in parts. Its group and time columns are respected by all
+        splits.
     learners
         Names of the catalogue, `Learner` objects, scikit-learn estimators, pairs of a name and one
         of these, or a dict of them by name. By default a few usual ones, from a constant to
@@ -102,12 +124,13 @@ def benchmark(
         Folds for the estimate, and for tuning inside each.
     tune
         Configurations tried for each learner, its defaults among them; 0 takes the defaults. By
-        default 30, and 15 from 1,000 rows on.
+        default 30, and 15 from 1,000 rows on. For a table in parts 0 by default; settings are
+        tuned on ``sample`` training rows.
     seed
         Fixes every random choice; the result does not depend on ``n_jobs``.
     store
         A file in which every finished fit is stored; repeating the call resumes a run that was
-        stopped.
+        stopped. For a table in parts it also has the losses of all held-out rows.
     n_jobs
         Processes, over learners, folds and trials. With 1, a surrounding
         ``joblib.parallel_config`` decides, which is how Dask is used.
@@ -120,8 +143,8 @@ def benchmark(
     repeats
         How often the outer splits are repeated; by default depends on the number of rows.
     interval
-        "nested"; "naive" is several times cheaper and too short; "hold-out" tests on one part of
-        the rows.
+        "nested", the default; "naive" is several times cheaper and too short; "hold-out" tests on
+        one part of the rows, as is done for a table in parts.
     space
         Ranges to search instead of the catalogue's, by learner:
         ``{"knn": {"n_neighbors": Whole(1, 500)}}``.
@@ -140,6 +163,10 @@ def benchmark(
     threshold
         Of two classes, the second is predicted where its probability is above this, in the
         zero-one loss and in measures that need a class.
+    sample
+        For a table in parts: training rows that are drawn for tuning and for learners that need
+        them in memory, and held-out rows that are drawn for measures and calibration. By default
+        200,000.
     watch
         Called after every fit with the progress of the run.
 
@@ -157,26 +184,61 @@ def benchmark(
     ['ridge', 'baseline']
     """
     clock = Clock.started_now(time_limit)
+    if isinstance(data, Parts):
+        check_counts(outer=(outer, 2), inner=(inner, 2), tune=(tune or 0, 0), seed=(seed, 0))
+        check_choices(
+            interval=("hold-out" if interval is None else interval, Interval),
+            errors=(errors, Errors),
+            rule=(rule, Rule),
+        )
+        check_level(confidence)
+        return benchmark_parts(
+            data,
+            learners,
+            share=hold_out_share(
+                plan, outer, interval=interval, repeats=repeats, pair_tuning=pair_tuning
+            ),
+            loss=loss,
+            tuning=Tuning(search, tune, inner, rule, racing) if tune and tune > 1 else None,
+            seed=seed,
+            store=store,
+            n_jobs=n_jobs,
+            confidence=confidence,
+            space=space,
+            errors=errors,
+            clock=clock,
+            threshold=threshold,
+            sample=SAMPLE if sample is None else sample,
+            watch=watch,
+        )
     table = checked_table(data)
+    if sample is not None:
+        raise InputError(
+            words(Option("sample"), " is for tables in parts"),
+            parameter="sample",
+            value=sample,
+            hint=words("leave it out, or read the table with ", Option("parts", value=True), "."),
+        )
+    interval = "nested" if interval is None else interval
     if tune is None:
         tune = _TRIALS if table.n_rows < _MANY_ROWS else _TRIALS_ON_MANY_ROWS
-    _check_counts(outer=(outer, 2), inner=(inner, 2), tune=(tune, 0), seed=(seed, 0))
-    _check_choices(
+    check_counts(outer=(outer, 2), inner=(inner, 2), tune=(tune, 0), seed=(seed, 0))
+    check_choices(
         interval=(interval, Interval),
         errors=(errors, Errors),
         rule=(rule, Rule),
         pair_tuning=(pair_tuning, PairTuning),
     )
-    _check_level(confidence)
+    check_level(confidence)
     if tune > 1:
         check_search(search)
     workers = Workers(n_jobs)
     assert table.task is not None
-    judged_by, threshold = _with_threshold(loss_for(table, loss), threshold, table.task)
+    judged_by, threshold = with_threshold(loss_for(table, loss), threshold, table.task)
     codes, classes = target_codes(table)
-    _check_target(judged_by, codes, table)
+    check_target(judged_by, codes, table)
     if learners is None:
-        learners = _usual(table)
+        learners = usual_learners(table)
     several = contenders(learners, table, judged_by, seed=seed, space=space)
     reference = None
     if not any(contender.is_baseline for contender in several):
@@ -222,7 +284,7 @@ def benchmark(
         repeats=len(design.repeats),
         interval=kind,
         confidence=confidence,
-        tuning=_tuning_words(context),
+        tuning=tuning_words(context),
         pairs="defaults" if context.tuning is None and kind == "nested" else design.pairs,
         seed=seed,
         threshold=threshold,
@@ -232,18 +294,6 @@ def benchmark(
     return _result(session, method, reference)
 
 
-def _usual(table: Table) -> tuple[str, ...]:
-    """Return the usual learners; of them, those that can keep to the directions of the table."""
-    assert table.task is not None
-    usual = catalogue.usual(table.task)
-    able = tuple(name for name in usual if catalogue.get(name).monotone)
-    if not table.schema.monotone or set(able) <= {BASELINE}:
-        return usual
-    unable = ", ".join(name for name in usual if name not in able)
-    tell(f"{unable} left out: they cannot keep to the directions that the table was read with")
-    return able
-
-
 def _result(session: Session, method: Method, reference: str | None) -> Benchmark:
     context = session.context
     outcomes: dict[str, list[tuple[Unit, Outcome]]] = {name: [] for name in context.contenders}
@@ -251,7 +301,13 @@ def _result(session: Session, method: Method, reference: str | None) -> Benchmar
         unit = session.units[key]
         outcomes[unit.learner].append((unit, outcome))
     findings = [*session.findings(), *findings_of(context.contenders, outcomes)]
-    ranked, baseline = standings(context, outcomes, method, reference)
+    risks = RowRisks(
+        {name: losses_of(one) for name, one in outcomes.items()},
+        method.interval,
+        method.splits // method.repeats,
+        context.table,
+    )
+    ranked, baseline = standings(context, outcomes, method.confidence, reference, risks)
     same, compared = _identical_rows(session, ranked)
     if compared is not None and compared.matters:
         findings.append(
@@ -308,57 +364,3 @@ def _identical_rows(
     except InputError:  # such as a class that is in one set of rows only
         return same, None
     return same, compared
-
-
-def _check_target(loss: Loss, codes: NDArray[Any], table: Table) -> None:
-    """Refuse a target for which the loss is not defined, whatever is predicted."""
-    if loss.name not in LOSSES or loss.needs != "prediction":
-        return
-    try:
-        loss.per_row(codes, np.ones(len(codes)))
-    except InputError as error:
-        message = words(f"column {table.target!r}: ", error.message)
-        raise InputError(message, parameter="loss", value=loss.name, hint=error.hint) from None
-
-
-def _with_threshold(loss: Loss, threshold: float, task: Task) -> tuple[Loss, float]:
-    """Return the loss that predicts classes by the threshold, and the threshold itself."""
-    check_threshold(threshold)
-    if threshold == 0.5:
-        return loss, loss.threshold
-    if task is not Task.BINARY:
-        raise bad_value("threshold", threshold, f"it is for two classes, and the task is {task}")
-    if loss.needs == "label":
-        loss = find_loss(f"zero-one:{threshold:g}")
-    return loss, threshold
-
-
-def _tuning_words(context: Context) -> str:
-    tuning = context.tuning
-    if tuning is None:
-        return "settings not tuned"
-    rule = ", simplest within one standard error" if tuning.rule == "one_se" else ""
-    inner = f"{tuning.inner}-fold cross-validation"
-    if context.table.times is not None:
-        inner = f"tests on {tuning.inner} spans of time"
-    return (
-        f"settings tuned inside each fold by {inner} ({tuning.search} search, {tuning.trials} "
-        f"trials{rule})"
-    )
-
-
-def _check_counts(**options: tuple[Any, int]) -> None:
-    for name, (value, least) in options.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise bad_value(name, value, f"it must be a whole number, {least} or more")
-
-
-def _check_level(confidence: Any) -> None:
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
-
-
-def _check_choices(**options: tuple[Any, Any]) -> None:
-    for name, (value, choices) in options.items():
-        if value not in get_args(choices):
-            raise unknown_choice(name, value, get_args(choices))

@@ -23,7 +23,8 @@ from clearwood.benchmarking.held_out import (
     units_of,
     weights_of,
 )
-from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
+from clearwood.benchmarking.intervals.estimates import LossesOf, Risks, RowRisks, losses_of
+from clearwood.benchmarking.over_parts.held_out import HeldOutParts
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.selection import SelectionFrequency, selection_frequency
 from clearwood.benchmarking.standings import Method, Standing
@@ -125,11 +126,15 @@ class Benchmark(Result):
         Rows with identical features; None where groups or times decide the splits.
     identical_rows
         The gain of the best learner with identical rows spread and kept together; None where
-        nothing suggests that they differ (see `clearwood.checks.twins`).
+        nothing suggests that they differ (see `clearwood.checks.twins`), and for tables in parts.
     reference
         The baseline, where the learners were chosen without it; None where it is among them.
     options
         What was passed to `clearwood.benchmark` beside the table.
+    in_parts
+        Of a table in parts: its rows, and the risks over all of those held out. The context's
+        table, which measures and predictions are about, then is a sample of the held-out rows.
+        None for a table in memory.
 
     Examples
     --------
@@ -153,6 +158,7 @@ class Benchmark(Result):
     identical_rows: IdenticalRows | None = None
     reference: Standing | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    in_parts: HeldOutParts | None = None
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -163,6 +169,22 @@ class Benchmark(Result):
     def loss(self) -> str:
         """What the risks are means of."""
         return self.context.loss.name
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has."""
+        return self.context.table.n_rows if self.in_parts is None else self.in_parts.n_rows
+
+    @property
+    def _risks(self) -> Risks:
+        if self.in_parts is not None:
+            return self.in_parts.risks
+        return RowRisks(
+            {name: self.losses(name) for name in self.context.contenders},
+            self.method.interval,
+            self.method.splits // self.method.repeats,
+            self.context.table,
+        )
 
     @property
     def complete(self) -> bool:
@@ -238,7 +260,7 @@ class Benchmark(Result):
         >>> len(set(model.predict(data)))
         1
         """
-        return Winner(learner, self[learner], self.context)
+        return Winner(learner, self[learner], self.context, self.in_parts)
 
     def choosing(self) -> Choosing:
         """Estimate the risk of choosing the best of these learners, which removes selection bias.
@@ -273,13 +295,7 @@ class Benchmark(Result):
         method = self.method
         judged = sum(bool(np.isfinite(one.risk)) for one in self.standings)
         level = simultaneous_level(method.confidence, judged)
-        gap = interval_of(
-            self.losses(first) - self.losses(second),
-            kind=method.interval,
-            confidence=level if method.is_simultaneous else method.confidence,
-            folds=method.splits // method.repeats,
-            table=self.context.table,
-        )
+        gap = self._risks.gap(first, second, level if method.is_simultaneous else method.confidence)
         if gap is None:
             raise InputError(
                 f"{first!r} and {second!r} have no fold in which both succeeded",
@@ -331,7 +347,10 @@ class Benchmark(Result):
         return replace(wider, standings=tuple(map(widened, self.standings)))
 
     def losses(self, learner: str) -> LossesOf:
-        """Return the losses of every row under one learner, split by split."""
+        """Return the losses of every row under one learner, split by split.
+
+        Of a table in parts, those of the sample of held-out rows that is in memory.
+        """
         self[learner]
         return losses_of(
             (self.units[key], outcome)
@@ -361,7 +380,8 @@ class Benchmark(Result):
         """Return AUC, accuracy, R², calibration and similar measures over all held-out rows.
 
         Their intervals are nested, as that of the risk: they allow for fits that share rows, and
-        for fits with fewer rows than the table.
+        for fits with fewer rows than the table. Of a table in parts, they are over a sample of at
+        most 200,000 held-out rows, with the interval of one fit.
 
         Parameters
         ----------
@@ -509,9 +529,12 @@ class Benchmark(Result):
             {
                 "task": str(table.task),
                 "target": table.target,
-                "rows": table.n_rows,
+                "rows": self.n_rows,
                 "features": table.features,
-                "fingerprint": table.fingerprint(),
+                "fingerprint": table.fingerprint()
+                if self.in_parts is None
+                else self.in_parts.fingerprint,
+                "parts": self.in_parts,
                 "loss": self.loss,
                 "proper": self.context.loss.proper,
                 "method": vars(self.method),
@@ -540,10 +563,8 @@ class Benchmark(Result):
             {
                 "repeat": unit.repeat,
                 "fold": unit.fold,
-                "rows": len(unit.test),
-                "risk": None
-                if outcome.losses is None
-                else float(np.average(outcome.losses, weights=weights_of(self, unit.test))),
+                "rows": len(unit.test) if self.in_parts is None else self.in_parts.n_test,
+                "risk": self._risk_of(unit, outcome),
                 "settings": outcome.settings,
                 "seconds": outcome.seconds,
                 "failure": outcome.failure,
@@ -552,6 +573,13 @@ class Benchmark(Result):
                 outer_of(self, learner), key=lambda one: (one[0].repeat, one[0].fold)
             )
         ]
+
+    def _risk_of(self, unit: Unit, outcome: Outcome) -> float | None:
+        if outcome.losses is None:
+            return None
+        if self.in_parts is not None:
+            return self[unit.learner].risk
+        return float(np.average(outcome.losses, weights=weights_of(self, unit.test)))
 
     def plot(self) -> Any:
         """Draw the risks and the differences to the best, with their intervals (Altair)."""

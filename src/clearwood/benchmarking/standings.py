@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._shared.results import Result
 from clearwood.benchmarking.findings import Finding
-from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of, possible
+from clearwood.benchmarking.intervals.estimates import Risks
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.text import settings_text
@@ -49,6 +49,9 @@ class Standing(Result):
         How many outer folds the estimate is based on.
     is_reference
         Whether it is the baseline of a benchmark whose learners were chosen without one.
+    sampled_rows
+        Of a table in parts, how many of the training rows it was fitted to, if it needs them in
+        memory; None where it was fitted to all of them.
     """
 
     learner: str
@@ -67,6 +70,7 @@ class Standing(Result):
     inflation: float = 1.0
     folds: int = 0
     is_reference: bool = False
+    sampled_rows: int | None = None
 
     @property
     def settings_text(self) -> str:
@@ -128,17 +132,19 @@ _NONE = Interval(np.nan, np.nan, np.nan, np.nan, "none", 0, inflation=np.nan)
 
 
 def standings(
-    context: Context, outcomes: Outcomes, method: Method, reference: str | None
+    context: Context,
+    outcomes: Outcomes,
+    confidence: float,
+    reference: str | None,
+    estimates: Risks,
+    *,
+    sampled: Mapping[str, int] | None = None,
 ) -> tuple[tuple[Standing, ...], Standing | None]:
-    """Rank the learners by risk, those with failures last; the reference is not ranked."""
-    options: dict[str, Any] = {
-        "kind": method.interval,
-        "confidence": method.confidence,
-        "folds": method.splits // method.repeats,
-        "table": context.table,
-    }
-    losses = {name: losses_of(one) for name, one in outcomes.items()}
-    risks = {name: possible(interval_of(one, **options), one) for name, one in losses.items()}
+    """Rank the learners by risk, those with failures last; the reference is not ranked.
+
+    ``sampled`` has the learners that were fitted to some of the training rows, with their number.
+    """
+    risks = {name: estimates.risk(name, confidence) for name in outcomes}
     failures = {
         name: sum(outcome.failure is not None for _, outcome in one)
         for name, one in outcomes.items()
@@ -155,7 +161,10 @@ def standings(
     ranked = []
     for name in order:
         risk = risks[name] or _NONE
-        gap = (0.0, 0.0, 0.0) if name == best else _gap(losses[name], losses[best], options)
+        gap = (0.0, 0.0, 0.0)
+        if name != best:
+            found = estimates.gap(name, best, confidence)
+            gap = (np.nan,) * 3 if found is None else (found.estimate, found.low, found.high)
         outer = [outcome for unit, outcome in outcomes[name] if unit.purpose == "outer"]
         ranked.append(
             Standing(
@@ -173,16 +182,12 @@ def standings(
                 settings=_typical([one.settings for one in outer if one.failure is None]),
                 interval=risk.kind,
                 inflation=risk.inflation,
-                folds=len(losses[name].outer),
+                folds=sum(one.losses is not None for one in outer),
                 is_reference=name == reference,
+                sampled_rows=(sampled or {}).get(name),
             )
         )
     return (tuple(ranked), None) if reference is None else (tuple(ranked[:-1]), ranked[-1])
-
-
-def _gap(own: LossesOf, best: LossesOf, options: Mapping[str, Any]) -> tuple[float, float, float]:
-    gap = interval_of(own - best, **options)
-    return (np.nan,) * 3 if gap is None else (gap.estimate, gap.low, gap.high)
 
 
 def _typical(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.result import Benchmark, Difference
     from clearwood.benchmarking.standings import Standing
 
-__all__ = ["as_html", "as_text", "comparison_text", "settings_text"]
+__all__ = ["as_html", "as_text", "comparison_text", "fitted_to", "settings_text"]
 
 WIDTH = 80
 _NAME_WIDTH = 16
@@ -99,9 +99,11 @@ def _shown(bench: "Benchmark") -> "list[Standing]":
 
 def _headline(bench: "Benchmark") -> str:
     table = bench.context.table
+    in_parts = bench.in_parts
+    where = "" if in_parts is None else f" in {count(in_parts.n_parts, 'part')}"
     parts = [
         f"Benchmark: {table.task} of {table.outcome!r}",
-        count(table.n_rows, "row"),
+        f"{count(bench.n_rows, 'row')}{where}",
         f"{'weighted ' if bench.method.is_weighted else ''}{bench.loss} loss",
     ]
     if bench.method.zero_weights:
@@ -149,6 +151,7 @@ def _method(bench: "Benchmark") -> list[str]:
                 "; fits that leave two folds out reuse settings tuned without the test fold"
             )
         sentences.append(f"{described[0].upper()}{described[1:]}.")
+    sentences += _rows_in_parts(bench)
     if bench.identical_rows is not None and not bench.identical_rows.matters:
         sentences.append(f"{bench.identical_rows}.")
     if bench.reference is not None:
@@ -157,6 +160,45 @@ def _method(bench: "Benchmark") -> list[str]:
         )
     if method.is_simultaneous:
         sentences.append("The intervals of differences are simultaneous: all hold together.")
+    return sentences
+
+
+def _rows_in_parts(bench: "Benchmark") -> list[str]:
+    """Say which rows of a table in parts each learner was fitted to and judged on."""
+    held = bench.in_parts
+    if held is None:
+        return []
+    units = f" in {count(held.n_units, 'group')}" if held.is_grouped else ""
+    sentences = [
+        f"All learners are judged on the same {count(held.n_test, 'held-out row')}{units}."
+    ]
+    sentences += fitted_to(bench)
+    if held.n_kept < held.n_test:
+        sentences.append(
+            f"Measures, calibration and predictions are of a sample of {held.n_kept:,} of them."
+        )
+    return sentences
+
+
+def fitted_to(bench: "Benchmark") -> list[str]:
+    """Say which learners of a table in parts were fitted to all training rows, and which not."""
+    held = bench.in_parts
+    if held is None:
+        return []
+    names = [one.learner for one in _shown(bench)]
+    whole = [name for name in names if name not in held.sampled]
+    sampled = [name for name in names if name in held.sampled]
+    sentences = []
+    if whole:
+        sentences.append(
+            f"Fitted to all {count(held.n_train, 'training row')}: {', '.join(whole)}."
+        )
+    if sampled:
+        drawn = max(held.sampled.values())
+        sentences.append(
+            f"Fitted to a sample of {drawn:,} of the {count(held.n_train, 'training row')} (seed "
+            f"{bench.method.seed}), as they need the rows in memory: {', '.join(sampled)}."
+        )
     return sentences
 
 

@@ -88,15 +88,27 @@ def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[s
     )
 
 
-def usual(task: Task | str) -> tuple[str, ...]:
+def usual(task: Task | str, *, in_parts: bool = False) -> tuple[str, ...]:
     """Return the learners that are compared by default.
+
+    Parameters
+    ----------
+    task
+        What is predicted.
+    in_parts
+        Whether the table is read in parts: boosted trees that are fitted to all its rows are added,
+        if their package is installed.
 
     Examples
     --------
     >>> usual("count")
     ('baseline', 'glm', 'glass', 'tree', 'forest', 'gbm')
     """
-    return _USUAL[Task(task)]
+    if not in_parts:
+        return _USUAL[Task(task)]
+    able = [get(name) for name in names(task, installed=True)]
+    grown = [entry.name for entry in able if entry.streams is not None and entry.stages is not None]
+    return (*_USUAL[Task(task)], *grown[:1])
 
 
 def get(name: str) -> Entry:

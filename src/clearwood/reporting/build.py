@@ -11,8 +11,9 @@ from altair.utils.schemapi import debug_mode
 
 from clearwood._shared.calls import changed_options
 from clearwood._shared.clock import Clock
-from clearwood._shared.errors import bad_value, unknown_choice
+from clearwood._shared.errors import Call, bad_value, unknown_choice, words
 from clearwood._shared.numbers import count
+from clearwood.benchmarking import Benchmark
 from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
 from clearwood.reporting.collect.findings import Findings, Options, Stage, Step
@@ -83,12 +84,14 @@ def report(
     ----------
     model
         Anything with ``predict`` or ``predict_proba``, a function of rows, or the path of a model
-        file. A `Learner` gives the fullest page.
+        file. A `Learner` gives the fullest page. None fits the best learner of the benchmark to the
+        data.
     data
         The rows that the model is explained on, usually those it was fitted to: a table, a data
         frame, an array or a path. With a target, predictions are compared with it. Of a table in
-        parts all rows count in the decomposition, the importance and the main effects; the rest
-        is computed from a seeded sample of 200,000 of them, and the page says which is which.
+        parts all rows count in the decomposition, the importance and the main effects, and all
+        held-out rows in the risks of a benchmark; the rest is computed from a seeded sample of
+        200,000 of them, and the page says which is which.
     benchmark
         The comparison that the model comes from. Without it, the performance on new rows is not
         known, unless ``test`` gives some.
@@ -155,6 +158,8 @@ def report(
         raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
     model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
     subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
+    if model is None:
+        model = _best(benchmark, data, n_jobs)
     imported = Stage(Step.IMPORT, clock.passed)
     options = Options(
         seed=seed,
@@ -182,6 +187,18 @@ def report(
 
 def _before(subject: Subject) -> dict[str, float]:
     """Return what is known of the work before the report, in seconds."""
+def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:
+    """Fit the best learner of a benchmark to the data."""
+    if not isinstance(benchmark, Benchmark):
+        raise bad_value(
+            "model",
+            None,
+            "there is no model, and no benchmark whose best learner could be fitted",
+            hint=words("pass a model, or the result of ", Call("benchmark", ("data",)), "."),
+        )
+    return benchmark.best().fit(data, n_jobs=n_jobs)
+
+
     seconds = {}
     if subject.benchmark is not None:
         seconds["benchmark"] = subject.benchmark.seconds
@@ -225,7 +242,7 @@ def _about(findings: Findings) -> tuple[tuple[str, str], ...]:
     target = findings.target or "not in the table"
     if findings.task is not None:
         target += f" ({findings.task})"
-    rows, columns = findings.table.n_rows, len(findings.features)
+    rows, columns = findings.n_all, len(findings.features)
     return (
         ("Target", target),
         ("Model", findings.name),
@@ -242,4 +259,4 @@ def _rows_on_the_page(findings: Findings) -> str:
     sections = findings.options.sections
     if sections is not None and "individual" not in sections:
         return "no whole row, but single values of the data"
-    return f"{findings.sample.n_rows:,} of {findings.table.n_rows:,}, with all their values"
+    return f"{findings.sample.n_rows:,} of {findings.n_all:,}, with all their values"

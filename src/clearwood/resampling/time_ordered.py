@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood.resampling.checks import check_rows, check_whole
 from clearwood.resampling.plan import Plan, RowData, Split, make_split
 
-__all__ = ["TimeOrdered", "last_rows"]
+__all__ = ["TimeOrdered", "first_of_last", "last_rows"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,18 @@ def last_rows(data: RowData, share: float, plan: str) -> Split:
     codes = _codes(data.times)
     start = _cuts(codes, np.array([1.0 - share]), plan)[0]
     return _past_and_span(data, codes, start, int(codes.max()) + 1, 0)
+
+
+def first_of_last(times: NDArray[Any], share: float, plan: str) -> Any:
+    """Return the first moment of the last rows, about this share of them.
+
+    Examples
+    --------
+    >>> int(first_of_last(np.array([2021, 2020, 2022, 2020]), 0.25, "a hold-out"))
+    2022
+    """
+    moments, codes = np.unique(times, return_inverse=True)
+    return moments[_cuts(codes.astype(np.int64), np.array([1.0 - share]), plan)[0]]
 
 
 def _codes(times: NDArray[np.generic]) -> NDArray[np.int64]:

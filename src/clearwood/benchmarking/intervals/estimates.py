@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,15 @@ from clearwood.evaluation import (
 )
 from clearwood.table import Table
 
-__all__ = ["LossesOf", "interval_of", "losses_of", "possible"]
+__all__ = [
+    "LossesOf",
+    "Risks",
+    "RowRisks",
+    "interval_of",
+    "losses_of",
+    "possible",
+    "without_rounding",
+]
 
 # Losses whose relative difference is below this differ by rounding only.
 _ROUNDING = 1e-12
@@ -52,12 +60,20 @@ class LossesOf:
     def __sub__(self, other: "LossesOf") -> "LossesOf":
         """Subtract row by row; what is hard for both learners cancels."""
         return LossesOf(
-            {k: _less(self.outer[k], other.outer[k]) for k in self.outer if k in other.outer},
-            {k: _less(self.pairs[k], other.pairs[k]) for k in self.pairs if k in other.pairs},
+            {
+                key: without_rounding(self.outer[key], other.outer[key])
+                for key in self.outer
+                if key in other.outer
+            },
+            {
+                key: without_rounding(self.pairs[key], other.pairs[key])
+                for key in self.pairs
+                if key in other.pairs
+            },
             {key: self.rows[key] for key in self.outer if key in other.outer},
             {key: self.trained[key] for key in self.outer if key in other.outer},
             {
-                key: _less(self.beside(key), other.beside(key))
+                key: without_rounding(self.beside(key), other.beside(key))
                 for key in self.outer
                 if key in other.outer and (key in self.reference or key in other.reference)
             },
@@ -68,7 +84,7 @@ class LossesOf:
         return self.reference.get(key, self.outer[key])
 
 
-def _less(first: Floats, second: Floats) -> Floats:
+def without_rounding(first: Floats, second: Floats) -> Floats:
     """Subtract; differences of rounding only become zero, so that equal learners tie."""
     gap: Floats = first - second
     return np.where(np.abs(gap) <= _ROUNDING * (np.abs(first) + np.abs(second)), 0.0, gap)
@@ -139,14 +155,59 @@ def interval_of(
     return plain(np.concatenate(splits), together, confidence, groups=tied)
 
 
-def possible(risk: Interval | None, losses: LossesOf) -> Interval | None:
+class Risks(Protocol):
+    """Where the risks of learners and their differences come from."""
+
+    def risk(self, learner: str, confidence: float) -> Interval | None:
+        """Return the risk of a learner with its interval; None if it failed."""
+        ...
+
+    def gap(self, first: str, second: str, confidence: float) -> Interval | None:
+        """Return the risk of one learner minus that of another; None without common rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RowRisks:
+    """Risks from the losses of all rows of a table.
+
+    Parameters
+    ----------
+    losses
+        By learner.
+    kind, folds, table
+        As for `interval_of`.
+    """
+
+    losses: Mapping[str, LossesOf]
+    kind: str
+    folds: int
+    table: Table
+
+    def risk(self, learner: str, confidence: float) -> Interval | None:
+        """Return the risk of a learner with its interval; None if every fold failed."""
+        losses = self.losses[learner]
+        every = [*losses.outer.values(), *losses.pairs.values()]
+        has_negative = any((one < 0).any() for one in every)
+        return possible(self._interval(losses, confidence), has_negative=has_negative)
+
+    def gap(self, first: str, second: str, confidence: float) -> Interval | None:
+        """Return the risk of one learner minus that of another; None without common folds."""
+        return self._interval(self.losses[first] - self.losses[second], confidence)
+
+    def _interval(self, losses: LossesOf, confidence: float) -> Interval | None:
+        return interval_of(
+            losses, kind=self.kind, confidence=confidence, folds=self.folds, table=self.table
+        )
+
+
+def possible(risk: Interval | None, *, has_negative: bool) -> Interval | None:
     """Keep a risk among its possible values: if no loss is negative, neither is the risk.
 
     The correction for fewer training rows and the symmetry of the interval can lead below zero. The
     distance of the upper end to the estimate does not change.
     """
-    every = [*losses.outer.values(), *losses.pairs.values()]
-    if risk is None or not risk.low < 0 or any((one < 0).any() for one in every):
+    if risk is None or not risk.low < 0 or has_negative:
         return risk
     estimate = max(risk.estimate, 0.0)
     high = risk.high + (estimate - risk.estimate)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ __all__ = [
     "REUSE_FROM",
     "Design",
     "default_repeats",
+    "hold_out_share",
     "inner_splits",
     "interval_kind",
     "outer_plan",
@@ -153,6 +154,42 @@ def outer_plan(
         nested = interval == "nested"
         repeats = default_repeats(table.n_rows, tuned=tuned) if nested else 1
     return KFold(outer, repeats)
+
+
+def hold_out_share(
+    plan: Any, outer: int, *, interval: str | None, repeats: int | None, pair_tuning: str
+) -> float:
+    """Return the share of the rows of a table in parts to hold out; refuse all other plans."""
+    instead = "draw rows that fit into memory, data.sample(50_000), for other plans."
+    if interval not in (None, "hold-out"):
+        raise InputError(
+            words(
+                Option("interval", interval),
+                " needs many fits, but a table in parts is judged on one hold-out",
+            ),
+            parameter="interval",
+            value=interval,
+            hint=words("use ", Option("interval", "hold-out"), ", or ", instead),
+        )
+    if plan is not None and not isinstance(plan, HoldOut):
+        name = plan.words if isinstance(plan, Plan) else repr(plan)
+        raise InputError(
+            f"a table in parts is judged on one hold-out, not by {name}",
+            parameter="plan",
+            value=plan,
+            hint=words("use HoldOut(0.2), or ", instead),
+        )
+    for option, value, usual in (("repeats", repeats, None), ("pair_tuning", pair_tuning, "auto")):
+        if value != usual:
+            raise InputError(
+                words(Option(option, value), " is not for tables in parts"),
+                parameter=option,
+                value=value,
+                hint=words(
+                    "one hold-out has no repeats or pairs of folds: leave it out, or ", instead
+                ),
+            )
+    return 1 / outer if plan is None else float(plan.share)
 
 
 def interval_kind(plan: Plan, interval: str) -> str:

@@ -261,10 +261,10 @@ class Store(Database):
         return True
 
     def count(self) -> int:
-        """Return how many finished fits it holds, those of tuning included."""
+        """Return how many finished fits it holds, those of tuning and of parts included."""
         total = 0
         with self.reading() as base:
-            for table in ("outcomes", "trials"):
+            for table in ("outcomes", "trials", "parts"):
                 there = base.execute(
                     "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
                 ).fetchone()

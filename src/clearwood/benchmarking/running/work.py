@@ -29,11 +29,14 @@ __all__ = [
     "Rows",
     "Trial",
     "Unit",
+    "collected",
+    "in_words",
     "judge",
     "outer_key",
     "row_losses",
     "run_unit",
     "seed_of",
+    "selected_of",
 ]
 
 Rows = NDArray[np.int64]
@@ -220,7 +223,7 @@ def run_unit(
     selection and tuning all happen here, on ``unit.train``.
     """
     start = time.perf_counter()
-    with _collected() as notes:
+    with collected() as notes:
         try:
             outcome = _tune_fit_judge(context, unit, store, spread)
         except Exception as error:  # one learner's failure is a result, not the end
@@ -278,11 +281,11 @@ def _fit_and_judge(
         np.concatenate(losses),
         np.concatenate(predictions) if _keeps_predictions(context, unit) else None,
         reference=reference,
-        selected=_selected(model),
+        selected=selected_of(model),
     )
 
 
-def _selected(model: Any) -> tuple[str, ...] | None:
+def selected_of(model: Any) -> tuple[str, ...] | None:
     """Return the columns that a fitted learner has chosen, if it chooses."""
     is_choosing = isinstance(model, Learner) and model.select is not None
     return model.selected_ if is_choosing else None
@@ -388,7 +391,7 @@ def in_words(error: BaseException) -> str:
 
 
 @contextmanager
-def _collected() -> Iterator[list[str]]:
+def collected() -> Iterator[list[str]]:
     """Keep warnings for the result: those of a worker would be lost, and many are repeated.
 
     Deprecations are for developers and are dropped.

@@ -270,8 +270,9 @@ def compared(
     """
     import clearwood as cw
     from clearwood.models import catalogue
+    from clearwood.table import Parts
 
-    usual = list(catalogue.usual(str(table.task)))
+    usual = list(catalogue.usual(str(table.task), in_parts=isinstance(table, Parts)))
     if not monotone and not select:
         return names or usual, list(names or usual)
     if not names and not monotone:

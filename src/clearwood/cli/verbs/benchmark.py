@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ from clearwood.cli.support.options import (
     learner_names,
     read_table,
 )
+from clearwood.cli.support.parts import Workers, source_of
 from clearwood.cli.support.results import RESULTS, write_result
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
@@ -64,11 +66,14 @@ def benchmark(
     search: Search = "random",
     monotone: Monotone = None,
     select: Select = None,
-    interval: Interval = "nested",
+    interval: Interval | None = None,
     repeats: int | None = None,
     confidence: float = 0.9,
     simultaneous: bool = False,
     time_limit: float | None = None,
+    parts: bool = False,
+    sample: int | None = None,
+    scheduler: str | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -81,7 +86,8 @@ def benchmark(
     Parameters
     ----------
     data
-        A table: CSV, TSV, Parquet, Feather or JSON lines. Left out with --resume.
+        A table: CSV, TSV, Parquet, Feather or JSON lines; or a folder, a pattern in quotes or an
+        address of CSV or Parquet files. Left out with --resume.
     target : COLUMN
         The column to predict.
     path : FILE
@@ -109,8 +115,8 @@ def benchmark(
     search
         How configurations are chosen.
     interval : KIND
-        nested: nested cross-validation. naive: cheaper, and too narrow. hold-out: one held-out
-        part.
+        nested: nested cross-validation, the default. naive: cheaper, and too narrow. hold-out: one
+        held-out part, the only one for a table in parts.
     repeats : N
         How often the folds are redrawn; by default it depends on the number of rows.
     confidence : P
@@ -119,16 +125,30 @@ def benchmark(
         Widen the intervals of differences so that they hold jointly.
     time_limit : SECONDS
         Start no fit after this time.
+
+    Tables in parts
+    ---------------
+    parts
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+    sample : N
+        Rows that are drawn for tuning, for learners that need them in memory, and for measures.
+    scheduler : ADDRESS
+        The address of a Dask scheduler, such as tcp://10.0.0.1:8786: its workers judge the parts.
     """
     kept = store if store is not None else path.with_suffix(".db")
     if learners is not None and not learner_names(learners):
         raise InputError("--learners names no learner", hint="for example --learners ridge,gbm.")
     command = {
-        "data": None if data is None else str(data.absolute()),
+        "data": None if data is None else _full(data),
         "learners": learner_names(learners),
         "monotone": directions(monotone),
         "select": select,
-        "read": {"target": target, **columns.roles(), **vars(reading)},
+        "read": {
+            "target": target,
+            "parts": parts or None,
+            **columns.roles(),
+            **vars(reading),
+        },
         "how": {
             "loss": loss,
             "threshold": threshold,
@@ -140,6 +160,7 @@ def benchmark(
             "repeats": repeats,
             "confidence": confidence,
             "time_limit": time_limit,
+            "sample": sample,
             "seed": seed,
         },
         "simultaneous": simultaneous,
@@ -155,7 +176,14 @@ def benchmark(
         )
     elif kept.exists() and force:
         _remove(kept)
-    return _run(command, kept, context.obj, n_jobs=n_jobs, force=force, json=json)
+    with Workers(scheduler=scheduler).ready():
+        return _run(command, kept, context.obj, n_jobs=n_jobs, force=force, json=json)
+
+
+def _full(data: Path) -> str:
+    """A path from the root, or an address as it was typed."""
+    source = source_of(data)
+    return source if "://" in source else str(data.absolute())
 
 
 def _resumed(typed: Mapping[str, Any], store: Path) -> dict[str, Any]:
@@ -193,6 +221,8 @@ def _run(
     from clearwood.benchmarking import Store
     from clearwood.cli.support.benchmark_progress import benchmark_progress
     from clearwood.cli.support.files import check_output
+    from clearwood.parallel import Ledger
+    from clearwood.table import Parts
 
     if command["data"] is None or command["read"]["target"] is None:
         missing = "DATA" if command["data"] is None else "--target"
@@ -203,12 +233,18 @@ def _run(
     names, learners = compared(
         command["learners"], command["monotone"], command.get("select"), table
     )
+    in_parts = isinstance(table, Parts)
     if not store.exists():
+        if in_parts:
+            made = Ledger(store)
+            made.page({"work": "command"})
+            made.close()
         fits = Store(store)
         fits.note("command", dict(command))
         fits.close()
     try:
-        with benchmark_progress(names) as watch:
+        # learners of a table in parts show the progress of their own passes
+        with nullcontext() if in_parts else benchmark_progress(names) as watch:
             bench = cw.benchmark(
                 table, learners, store=store, n_jobs=n_jobs, watch=watch, **command["how"]
             )

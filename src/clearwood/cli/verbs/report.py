@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,12 +38,13 @@ from clearwood.cli.support.options import (
     limited_cores,
     read_table,
 )
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
     from clearwood.reporting import Report
-    from clearwood.table import Table
+    from clearwood.table import Parts, Table
 
 __all__ = ["report"]
 
@@ -52,6 +53,8 @@ _MODEL_FILE = ".cw"
 #: How learners are compared: within minutes, or for a first look.
 _THOROUGH: dict[str, Any] = {"tune": 10, "inner": 3, "repeats": 1}
 _QUICK: dict[str, Any] = {"tune": 0, "interval": "hold-out"}
+#: Rows that learners which need them in memory are fitted to for a first look at a table in parts.
+_QUICK_SAMPLE = 20_000
 #: With so many rows, four folds estimate as well as five, and take six tenths of the time.
 _MANY_ROWS, _FOLDS_OF_MANY_ROWS = 10_000, 4
 
@@ -73,6 +76,8 @@ def report(
     test: Path | None = None,
     title: str | None = None,
     sections: list[str] | None = None,
+    parts: bool = False,
+    scheduler: str | None = None,
     sample: Annotated[int, typer.Option(min=1)] = 500,
     rows: Annotated[int | None, typer.Option(min=0)] = None,
     no_rows: bool = False,
@@ -92,7 +97,8 @@ def report(
     Parameters
     ----------
     source
-        A table (CSV, TSV, Parquet, Feather or JSON lines), or a model file.
+        A table (CSV, TSV, Parquet, Feather or JSON lines), a folder, a pattern in quotes or an
+        address of CSV or Parquet files, or a model file.
     data
         With a model file: the table, usually its training rows.
     target : COLUMN
@@ -113,8 +119,13 @@ def report(
     title : TEXT
         The page's title.
     sections : A,B,...
-        The sections to write: summary, data, performance, importance, individual, tree, cautions,
-        reproduction; by default all.
+        The sections to write: summary, data, performance, terms, table, importance, individual,
+        network, tree, fairness, cautions, reproduction; by default all that apply.
+    parts
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+        Learners are then compared on one held-out part.
+    scheduler : ADDRESS
+        For tables in parts: the address of a Dask scheduler, such as tcp://10.0.0.1:8786.
     sample : N
         Rows that individual predictions are drawn from and compared with.
     rows : N
@@ -136,6 +147,7 @@ def report(
         "--monotone": monotone,
         "--select": select,
         "--model": keep,
+        "--parts": parts or None,
     }
     _check(source, data, of_tables, is_model=is_model, target=target)
     if keep is not None and keep.absolute() == path.absolute():
@@ -148,21 +160,24 @@ def report(
     if keep is not None:
         check_output(keep, _MODEL_FILE, force=force, inputs=inputs)
     bench: Benchmark | None = None
-    with limited_cores(n_jobs), _naming(store, is_model=is_model):
+    with (
+        limited_cores(n_jobs),
+        _naming(store, is_model=is_model),
+        Workers(scheduler=scheduler).ready(),
+    ):
         model: Any = None
         if data is not None:
             model = cw.load(source)
             table = reading.table_for(model, data, columns, target)
         else:
-            table = read_table(source, target=target, **columns.roles(), **vars(reading))
+            options = {"target": target, "parts": parts or None, **columns.roles()}
+            table = read_table(source, **options, **vars(reading))
         held_out = None
         if test is not None:  # read before the comparison, which may take long
             held_out = read_table(test, schema=table.schema, **vars(reading))
         before = {"start and reading": started.passed}
         if model is None:
-            how = dict(_QUICK if quick else _THOROUGH)
-            if not quick and table.n_rows >= _MANY_ROWS:
-                how["outer"] = _FOLDS_OF_MANY_ROWS
+            how = _plan(table, quick=quick)
             if tune is not None:
                 how["tune"] = tune
             if threshold is not None:
@@ -198,6 +213,18 @@ def report(
         print_json(_document(page, path, bench, keep))
     else:
         _show(page, path, bench, keep)
+
+
+def _plan(table: "Table | Parts", *, quick: bool) -> dict[str, Any]:
+    """How the learners are compared; of a table in parts, on the hold-out that is its default."""
+    from clearwood.table import Parts
+
+    if isinstance(table, Parts):
+        return {"sample": _QUICK_SAMPLE} if quick else {}
+    how = dict(_QUICK if quick else _THOROUGH)
+    if not quick and table.n_rows >= _MANY_ROWS:
+        how["outer"] = _FOLDS_OF_MANY_ROWS
+    return how
 
 
 @contextmanager
@@ -245,7 +272,7 @@ def _check(
 
 
 def _compare(
-    table: "Table",
+    table: "Table | Parts",
     names: list[str],
     learners: list[Any],
     how: dict[str, Any],
@@ -256,8 +283,10 @@ def _compare(
 ) -> "Benchmark":
     import clearwood as cw
     from clearwood.cli.support.benchmark_progress import benchmark_progress
+    from clearwood.table import Parts
 
-    with benchmark_progress(names) as watch:
+    # learners of a table in parts show the progress of their own passes
+    with nullcontext() if isinstance(table, Parts) else benchmark_progress(names) as watch:
         bench = cw.benchmark(
             table, learners, store=store, seed=seed, n_jobs=n_jobs, watch=watch, **how
         )

@@ -477,6 +477,8 @@ class Collector:
     def _choosing(self) -> Choosing | None:
         bench = self.subject.benchmark
         if bench is None or len(bench.standings) < 2:
+        if bench.in_parts is not None:
+            return None  # the rows that were held out are not those of the page
             return None
         try:
             return bench.choosing()

@@ -168,6 +168,9 @@ class Performance:
 
     @property
     def explained(self) -> float | None:
+    sampled_of
+        Where measures, calibration and residuals are of a sample of these rows: of how many. The
+        risk is that of all of them.
         """The share of the baseline's risk that the model removes."""
         if self.baseline is None or not self.baseline > 0:
             return None
@@ -193,6 +196,7 @@ class Findings:
     name
         What to call the model: the learner's name, or the kind of the model.
     sample, sample_rows
+    sampled_of: int | None = None
         The rows that the page carries, drawn from the table with the seed, and their positions in
         it, in increasing order. They are also the background of `shapley`.
     features

@@ -48,11 +48,14 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
             what=str(context.table.outcome),
             weights=weights,
         )
+    held = bench.in_parts
+    n_rows = context.table.n_rows if held is None else held.n_test
     baseline = bench.baseline
     has_baseline = baseline is not None and bool(np.isfinite(baseline.risk))
     return Performance(
         rows="out-of-fold",
-        n_rows=context.table.n_rows,
+        n_rows=n_rows,
+        sampled_of=n_rows if held is not None and held.n_kept < n_rows else None,
         loss=bench.loss,
         risk_title=context.loss.risk_title,
         risk=Interval(
@@ -61,7 +64,7 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
             low=one.low,
             high=one.high,
             kind=one.interval,
-            n=context.table.n_rows,
+            n=n_rows if held is None else held.n_units,
             inflation=one.inflation,
             confidence=bench.method.confidence,
         ),

@@ -73,7 +73,7 @@ def subject_of(
     chosen, same_rows = None, False
     if benchmark is not None:
         chosen = _chosen(model, benchmark)
-        same_rows = _same_rows(benchmark, table)
+        same_rows = _same_rows(benchmark, rows, table)
     return Subject(
         explanation=explained.explanation,
         predictor=explained.predictor,
@@ -128,7 +128,10 @@ def _chosen(model: Any, benchmark: Benchmark) -> str | None:
     return name if same else None
 
 
-def _same_rows(benchmark: Benchmark, table: Table) -> bool:
+def _same_rows(benchmark: Benchmark, rows: Table | Parts, table: Table) -> bool:
+    if benchmark.in_parts is not None or isinstance(rows, Parts):
+        known = None if benchmark.in_parts is None else benchmark.in_parts.fingerprint
+        return known == rows.fingerprint()
     own = benchmark.context.table
     return own is table or (own.n_rows == table.n_rows and own.fingerprint() == table.fingerprint())
 

@@ -4,7 +4,7 @@ import math
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood.benchmarking import Benchmark, LearningCurve
+from clearwood.benchmarking import Benchmark, HeldOutParts, LearningCurve, fitted_to
 from clearwood.evaluation import Evaluation, Measures, Residuals
 from clearwood.losses import find_loss
 from clearwood.models import Learner
@@ -98,7 +98,10 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         "best are measured row by row, so their intervals can be shorter than those of the risks. "
         f"{_selection(findings)}"
     )
-    blocks: list[Block] = [Prose((first, second))]
+    texts = [first, second]
+    if bench.in_parts is not None:
+        texts.append(_in_parts(bench, bench.in_parts))
+    blocks: list[Block] = [Prose(tuple(texts))]
     if any(one.folds for one in bench.standings):
         title = f"{capital(bench.context.loss.risk_title)} of each learner"
         blocks.append(chart("benchmark", bench.plot(), title=title))
@@ -121,6 +124,22 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
             )
         )
     return blocks
+
+
+def _in_parts(bench: Benchmark, held: HeldOutParts) -> str:
+    """Say which rows of a table in parts learners were fitted to and judged on."""
+    units = f" in {count(held.n_units, 'group')}" if held.is_grouped else ""
+    text = (
+        f"Risks, intervals and differences are exact over all {count(held.n_test, 'held-out row')}"
+        f"{units}, and about the fits that were judged, not about fits to all rows. "
+        f"{' '.join(fitted_to(bench))}"
+    )
+    if held.n_kept < held.n_test:
+        text += (
+            f" Measures, calibration and the figures below are of a sample of {held.n_kept:,} of "
+            "the held-out rows."
+        )
+    return text
 
 
 def _intervals(bench: Benchmark) -> str:
@@ -182,10 +201,10 @@ def _selected_columns(bench: Benchmark, learner: str) -> list[Block]:
         )
     sheet = Sheet(
         f"selection-{learner}",
-        f"Columns chosen by {named(learner)} over {count(frequency.folds, 'fold')}",
+        f"Columns chosen by {named(learner)} over {count(frequency.draws, 'fold')}",
         ("column", "folds", "share of folds"),
         tuple(
-            (name, times, times / frequency.folds)
+            (name, times, times / frequency.draws)
             for name, times in frequency.chosen[:_MOST_COLUMNS]
         ),
         bars=("share of folds",),
@@ -213,6 +232,10 @@ def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
     where = WHERE[performance.rows]
+    if performance.sampled_of is not None and performance.evaluation is not None:
+        where += (
+            f" (a sample of {performance.evaluation.n_rows:,} of {performance.sampled_of:,} rows)"
+        )
     if performance.calibration is not None:
         curve = performance.calibration
         text = (

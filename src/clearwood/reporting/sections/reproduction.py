@@ -15,7 +15,7 @@ from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.page.blocks import Block, Cell, Facts, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import DIGITS
-from clearwood.table import Table
+from clearwood.table import Parts, Table
 
 __all__ = ["recipe", "section"]
 
@@ -106,7 +106,7 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("Fingerprint of the data", _fingerprint(findings)),
         *_work(findings),
     ]
-    facts += _file("Data from", table)
+    facts += _file("Data from", _source(findings))
     if findings.test is not None:
         rows = f"{count(findings.test.n_rows, 'row')}, SHA-256 {findings.test.fingerprint()}"
         facts += [("Test rows", rows), *_file("Test rows from", findings.test)]
@@ -157,18 +157,43 @@ def _work(findings: Findings) -> list[tuple[str, str]]:
             "the decomposition, shares of variance and interactions, and the values of main effects"
         )
     rows = f"{count(findings.table.n_rows, 'row')}, seed {findings.options.seed}"
+    judged = _judged(findings)
     other = (
         "everything else: columns and their distributions, associations, curves and their bands, "
-        "performance, checks, individual predictions"
+        f"{'' if judged else 'performance, '}checks, individual predictions"
     )
     return [
         *facts,
         ("Exact over all rows", about),
+        *judged,
         (f"Over a sample of {rows}", other),
     ]
 
 
-def _file(name: str, table: Table) -> list[tuple[str, str]]:
+def _judged(findings: Findings) -> list[tuple[str, str]]:
+    """Say what of a benchmark is exact over all rows that were held out."""
+    held = None if findings.benchmark is None else findings.benchmark.in_parts
+    if held is None or findings.performance is None or findings.chosen is None:
+        return []
+    facts = [
+        (
+            f"Exact over all {count(held.n_test, 'held-out row')}",
+            "the risks of the benchmark, their intervals and differences",
+        )
+    ]
+    rest = "measures, calibration, residuals and curves of the performance"
+    if held.n_kept < held.n_test:
+        rows = f"{count(held.n_kept, 'held-out row')}, seed {held.seed}"
+        facts.append((f"Over a sample of {rows}", rest))
+    return facts
+
+
+def _source(findings: Findings) -> Table | Parts:
+    """Return where the rows are: the table, or the parts that it is a sample of."""
+    return findings.table if findings.in_parts is None else findings.in_parts.parts
+
+
+def _file(name: str, table: Table | Parts) -> list[tuple[str, str]]:
     """Say where a table comes from, with the file's own SHA-256 if it is one."""
     if not table.source:
         return []
@@ -211,14 +236,18 @@ def _commands(findings: Findings) -> list[Block]:
 
 def recipe(findings: Findings) -> str:
     """Return the calls that make the page again, with dots for what the page cannot know."""
-    table, bench, model = findings.table, findings.benchmark, findings.model
+    bench, model = findings.benchmark, findings.model
     script = _Script(findings.options.model_file)
-    script.table("data", table)
+    script.table("data", _source(findings))
     arguments = ["model", "data"]
     if findings.options.model_file is not None:
         arguments[0] = repr(findings.options.model_file)
-    elif isinstance(model, Learner) and _is_fitted_to(model, table):
+    elif isinstance(model, Learner) and _is_fitted_to(model, _source(findings)):
         script.lines.append(f"model = {script.written(model)}.fit(data)")
+    elif isinstance(model, Learner) and _is_of_sample(findings):
+        assert bench is not None
+        rows = f"data.sample({int(model.training_['rows']):_}, seed={bench.method.seed})"
+        script.lines.append(f"model = {script.written(model)}.fit({rows})")
     else:
         script.lines.append("model = ...  # the model, as it was fitted")
     if bench is not None:
@@ -237,7 +266,14 @@ def recipe(findings: Findings) -> str:
     return "\n".join(["import clearwood as cw", *sorted(script.imports), *script.lines])
 
 
-def _is_fitted_to(model: Learner, table: Table) -> bool:
+def _is_of_sample(findings: Findings) -> bool:
+    """Whether a learner of a benchmark of these rows was fitted to a sample of them."""
+    held = None if findings.benchmark is None else findings.benchmark.in_parts
+    is_drawn = held is not None and findings.chosen in held.sampled and findings.same_rows
+    return is_drawn and held is not None and findings.model.training_["rows"] == held.sample
+
+
+def _is_fitted_to(model: Learner, table: Table | Parts) -> bool:
     """Whether a model seems to be fitted to a table, which has the roles that a fit needs."""
     is_read_for_it = "schema" in (table.options or {})
     return not is_read_for_it and int(model.training_["rows"]) == table.n_rows
@@ -256,12 +292,14 @@ class _Script:
         self.imports: set[str] = set()
         self._model_file = model_file
 
-    def table(self, name: str, table: Table) -> None:
+    def table(self, name: str, table: Table | Parts) -> None:
         """Write how a table is read: from its file, or from what was passed."""
         options = dict(table.options or {})
         schema = options.pop("schema", None)
         source = f"...  # {table.source or 'the table'}"
-        if table.options is not None and Path(table.source).suffix and Path(table.source).is_file():
+        path = Path(table.source)
+        is_there = path.is_dir() if isinstance(table, Parts) else path.suffix and path.is_file()
+        if table.options is not None and is_there:
             source = repr(table.source)
         else:
             self.lines.append(f"{name} = {source}")

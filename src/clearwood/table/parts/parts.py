@@ -5,10 +5,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Text, bad_value, did_you_mean
 from clearwood.table.column import Column
@@ -18,7 +19,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role, Task
 
-__all__ = ["BATCH_ROWS", "Part", "Parts", "joined", "needs_rows"]
+__all__ = ["BATCH_ROWS", "Part", "Parts", "RowFilter", "joined", "needs_rows"]
 
 #: Rows in a batch: large enough that numpy's calls cost nothing, small beside any memory.
 BATCH_ROWS = 65_536
@@ -53,8 +54,25 @@ def needs_rows(what: str) -> InputError:
         f"{what} needs all rows in memory, but this table is read in parts",
         parameter="data",
         hint="take a sample of its rows, data.sample(200_000), or all of them if they fit, "
-        "data.to_table(). Learners that fit in parts: 'lightgbm', 'xgboost'.",
+        "data.to_table(). Learners such as 'lightgbm', 'xgboost', 'glm' and 'ridge' fit in parts.",
     )
+
+
+class RowFilter(Protocol):
+    """Decides which rows of a table in parts are used; small, so that it can be sent to workers."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the decision depends on."""
+        ...
+
+    def __call__(self, table: Table, first: int) -> Bools:
+        """Return whether each row of a batch is used; ``first`` is the number of its first row."""
+        ...
+
+    def identity(self) -> Sequence[Any]:
+        """Return plain values that differ where the decision may differ."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +91,9 @@ class Part:
         How they become tables.
     incomplete
         Whether rows without a target are left out.
+    only, first
+        Which of the rows are used, all of them when None; and the number of the first of all rows
+        in the whole table.
     """
 
     name: str
@@ -80,6 +101,8 @@ class Part:
     rows: Rows
     finish: Finish
     incomplete: bool = False
+    only: RowFilter | None = None
+    first: int = 0
 
     def __repr__(self) -> str:
         return f"Part({self.name!r}, {self.n_rows:,} rows)"
@@ -101,6 +124,9 @@ class Part:
         Table
         """
         rows = _at_least_one("rows", rows)
+        if self.only is not None:
+            yield from self._used(self.only, rows, columns)
+            return
         finish = self.finish.select(columns)
         target = self.finish.target if self.incomplete else None
         headers = None
@@ -111,9 +137,25 @@ class Part:
             if table.n_rows:
                 yield table
 
+    def _used(self, only: RowFilter, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
+        """Read the rows that are used."""
+        names = list(dict.fromkeys([*(columns or self.finish.empty.names), *only.columns]))
+        first = self.first
+        for table in replace(self, only=None).batches(rows, columns=names):
+            used = only(table, first)
+            first += table.n_rows
+            if used.any():
+                some = table if used.all() else table.take(np.flatnonzero(used))
+                yield some if columns is None else some.select(list(columns))
+
     def table(self, *, columns: Sequence[str] | None = None) -> Table:
         """Read all rows of the part."""
         return joined(self.batches(columns=columns), self.finish.select(columns).empty)
+
+    def identity(self) -> Sequence[Any]:
+        """Return plain values that differ where the rows may differ."""
+        known = self.rows.identity()
+        return known if self.only is None else [*known, self.first, *self.only.identity()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -359,6 +401,28 @@ class Parts:
             start = stop
         return joined(taken, self.empty)
 
+    def only(self, used: RowFilter, n_rows: Sequence[int]) -> "Parts":
+        """Return the table of some of its rows, which stay where they are.
+
+        Parameters
+        ----------
+        used
+            Decides which rows.
+        n_rows
+            How many of them each part has.
+
+        Returns
+        -------
+        Parts
+            ``missing``, ``shown`` and the levels are still those of all rows.
+        """
+        firsts = np.cumsum([0, *(part.n_rows for part in self.parts)]).tolist()
+        parts = tuple(
+            replace(part, only=used, first=first, n_rows=int(n))
+            for part, first, n in zip(self.parts, firsts, n_rows, strict=False)
+        )
+        return replace(self, parts=parts, dropped=0)
+
     def to_table(self) -> Table:
         """Read all rows into memory."""
         table = joined(self.batches(), self.empty)
@@ -369,7 +433,7 @@ class Parts:
 
         It does not read the rows: it differs where a file has another size, time or name.
         """
-        known = [part.rows.identity() for part in self.parts]
+        known = [part.identity() for part in self.parts]
         text = json.dumps([known, self.schema.to_json()], default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
