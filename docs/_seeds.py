@@ -129,7 +129,7 @@ def pdp() -> alt.HConcatChart:
     X = rng.normal(size=(1000, 2))
     y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1000)
     table = cw.read({"x1": X[:, 0], "x2": X[:, 1], "y": y}, target="y")
-    forest = cw.learner("forest").fit(table)
+    forest = cw.learner("forest", n_estimators=100).fit(table)
     grid = np.linspace(-2.2, 2.2, 45)
     charts = []
     for name, truth in (("x1", grid + 1), ("x2", grid**2)):
