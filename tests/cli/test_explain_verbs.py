@@ -200,7 +200,15 @@ def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
     verbs = (
         *("effect", "direct", "importance", "agreement", "shapley", "lime", "what-if"),
-        *("contributions", "coefficients", "path", "boundaries", "discriminants", "monotone"),
+        *(
+            "contributions",
+            "coefficients",
+            "path",
+            "inclusion",
+            "boundaries",
+            "discriminants",
+            "monotone",
+        ),
     )
     for verb in verbs:
         assert verb in whole
@@ -223,6 +231,25 @@ def test_coefficients_are_those_of_the_library(cli, claims):
     written = Path("c.csv").read_text().splitlines()
     assert len(written) == 1 + len(expected.values)
     assert Path("c.svg").read_text().startswith("<svg")
+
+
+def test_inclusion_and_split_coefficients_are_those_of_the_library(cli, refused, claims):
+    fit = ("fit", claims, "--target", "accidents", "-l", "subset", "-o", "subset.cw")
+    assert cli(*fit, "--set", "size=2").code == 0
+    model = cw.load("subset.cw")
+    table = read_as(claims, model.schema_)
+    words = ("subset.cw", claims, "--seed", 1)
+    answer = cli("explain", "inclusion", *words, "--draws", 4, "-o", "shares.svg", "-o", "s.csv")
+    assert answer.code == 0, answer.err
+    expected = repr(cw.inclusion(model, table, draws=4, seed=1))
+    assert " ".join(answer.out.split()).startswith(" ".join(expected.split()))
+    assert Path("shares.svg").read_text().startswith("<svg")
+    assert Path("s.csv").read_text().startswith("column,halves,share,from_all")
+    answer = cli("explain", "coefficients", *words, "--split", 0.5)
+    expected = repr(cw.coefficients(model, table, split=0.5, seed=1))
+    assert " ".join(answer.out.split()).startswith(" ".join(expected.split()))
+    assert "--split 2" in refused("explain", "coefficients", *words, "--split", 2)
+    assert "--draws 1" in refused("explain", "inclusion", *words, "--draws", 1)
 
 
 def test_a_path_is_that_of_the_library(cli, claims):

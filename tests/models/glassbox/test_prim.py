@@ -133,6 +133,20 @@ def test_counts_and_classes_have_means_on_their_own_scale():
     assert np.isfinite(np.log(certain)).all()
 
 
+@pytest.mark.parametrize("direction", ["high", "low"])
+def test_a_box_that_holds_one_class_only_is_kept(direction):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    model = PrimClassifier(boxes=2, direction=direction).fit(x, np.where(x[:, 0] > 0, "b", "a"))
+    assert len(model.rules_) == 1
+    assert list(model.rules_[0].conditions) == [0]
+    fact = model.facts_[0]
+    assert fact["mean"] == pytest.approx(1 if direction == "high" else 0, abs=0.1)
+    assert 0 < fact["error"] < 0.3  # a few rows that are all alike are no certainty
+    ends = "to 1;" if direction == "high" else "90 % interval 0 to"
+    assert ends in " ".join(str(model.equation()).split())
+
+
 def test_whole_weights_count_rows_in_the_search():
     X, y, _ = planted(n=300)
     times = np.random.default_rng(1).integers(1, 4, 300)

@@ -9,6 +9,7 @@ from clearwood.cli.verbs.explain.decomposition import decomposition
 from clearwood.cli.verbs.explain.direct import direct
 from clearwood.cli.verbs.explain.effect import effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
+from clearwood.cli.verbs.explain.inclusion import inclusion
 from clearwood.cli.verbs.explain.monotone import monotone
 from clearwood.cli.verbs.explain.path import path
 from clearwood.cli.verbs.explain.predictions import contributions, lime, shapley, what_if
@@ -33,7 +34,7 @@ app = typer.Typer(
 )
 for _verb in (
     *(decomposition, effect, direct, importance, agreement),
-    *(shapley, lime, what_if, contributions, coefficients, path),
+    *(shapley, lime, what_if, contributions, coefficients, path, inclusion),
     *(boundaries, discriminants, monotone),
 ):
     app.command()(_verb)

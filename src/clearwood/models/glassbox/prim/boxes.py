@@ -60,12 +60,15 @@ class BoxList(Result):
     trajectory
         For the first box: support, mean where it was sought and mean of other rows after each peel,
         of shape (peels, 3).
+    bounds
+        Between which values means can lie: 0 and 1 for classes.
     """
 
     direction: str
     mean: float
     rows: tuple[BoxRow, ...]
     trajectory: Floats
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,8 +78,8 @@ class BoxList(Result):
         for row in self.rows:
             ends = ""
             if np.isfinite(row.error):
-                reach = 1.645 * row.error
-                ends = f", 90 % interval {interval(row.mean - reach, row.mean + reach)}"
+                low, high = np.clip(row.mean + 1.645 * row.error * np.array([-1, 1]), *self.bounds)
+                ends = f", 90 % interval {interval(low, high)}"
             lines += _wrapped(f"{number(row.mean)}  if {row.rule}", indent="  ")
             lines += _wrapped(
                 f"{percent(row.support)} of rows; mean of {count(row.n_held_out, 'row')} "

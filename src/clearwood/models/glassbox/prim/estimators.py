@@ -55,6 +55,9 @@ class _Prim(Scored):
         Has no effect: the search uses one thread.
     """
 
+    #: Between which values means lie.
+    _bounds = (-np.inf, np.inf)
+
     def __init__(
         self,
         *,
@@ -125,10 +128,14 @@ class _Prim(Scored):
                 break
             rule = hunt.paste(rule) if self.pasting else rule
             inside = rule(X) & left
-            mean, error = mean_and_error(y[judges & inside], weight[judges & inside])
-            outside, other = mean_and_error(
-                y[judges & left & ~inside], weight[judges & left & ~inside]
+            judging = judges & left
+            spread = (
+                float(np.cov(y[judging], aweights=weight[judging], ddof=0))
+                if judging.any()
+                else None
             )
+            mean, error = mean_and_error(y[judging & inside], weight[judging & inside], spread)
+            outside, other = mean_and_error(y[judging & ~inside], weight[judging & ~inside], spread)
             if not sign * (mean - outside) > _CLEAR * np.hypot(error, other):
                 break
             if not self.rules_:
@@ -239,7 +246,7 @@ class _Prim(Scored):
             )
             for rule, fact in zip(self.rules_, self.facts_, strict=True)
         )
-        return BoxList(self.direction, self.outside_, rows, self.trajectory_)
+        return BoxList(self.direction, self.outside_, rows, self.trajectory_, self._bounds)
 
 
 def _is_empty(rule: Rule) -> bool:
@@ -311,6 +318,8 @@ class PrimPoisson(_Prim, ScoredCounts):
     array([5., 1.])
     """
 
+    _bounds = (0.0, np.inf)
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the boxes."""
         rows, target, weight = self._numbers(X, y, sample_weight)
@@ -337,6 +346,8 @@ class PrimClassifier(_Prim, ScoredClasses):
     >>> PrimClassifier(boxes=1).fit(X, y).predict([[0.9, 0.5], [0.1, 0.5]])
     array([ True, False])
     """
+
+    _bounds = (0.0, 1.0)
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the boxes."""

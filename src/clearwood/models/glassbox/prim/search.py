@@ -12,13 +12,23 @@ from clearwood.models.glassbox.rules.conditions import Among, Between, Rule
 __all__ = ["Hunt", "mean_and_error"]
 
 
-def mean_and_error(y: Floats, weight: Floats) -> tuple[float, float]:
+def mean_and_error(y: Floats, weight: Floats, variance: float | None = None) -> tuple[float, float]:
     """Return the weighted mean of some rows and its standard error; infinite for a single row.
+
+    Parameters
+    ----------
+    y, weight
+        The rows.
+    variance
+        What counts where all rows are the same: in a few rows of counts or classes that is luck,
+        not certainty. The error is infinite where it is not known.
 
     Examples
     --------
     >>> mean_and_error(np.array([1.0, 3.0]), np.ones(2))
     (2.0, 1.0)
+    >>> mean_and_error(np.ones(16), np.ones(16), variance=0.25)
+    (1.0, 0.125)
     """
     total = float(weight.sum())
     if total <= 0:
@@ -26,9 +36,8 @@ def mean_and_error(y: Floats, weight: Floats) -> tuple[float, float]:
     mean = float(weight @ y / total)
     if len(y) < 2 or total <= 1:
         return mean, float("inf")
-    variance = float(weight @ (y - mean) ** 2) / (total - 1)
-    # a variance of zero in a few rows of counts or classes is luck, not certainty
-    return mean, float(np.sqrt(variance / total)) if variance > 0 else float("inf")
+    own = float(weight @ (y - mean) ** 2) / (total - 1) or variance
+    return mean, float(np.sqrt(own / total)) if own else float("inf")
 
 
 @dataclass(frozen=True, eq=False)
