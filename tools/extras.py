@@ -7,7 +7,6 @@ million bytes. It downloads all extras, PyTorch included.
 usage: python tools/extras.py WHEEL [EXTRA ...]
 """
 
-import json
 import platform
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import sysconfig
 import tempfile
 import tomllib
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
@@ -30,10 +30,10 @@ class Environment:
         self.folder = folder
         self.python = Path(sysconfig.get_path("scripts", "venv", {"base": str(folder)})) / "python"
 
-    def pip(self, *words: str) -> str:
-        """Run pip, and return what it prints."""
+    def pip(self, *words: str) -> None:
+        """Run pip."""
         command = [self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        subprocess.run(command, check=True)
 
     def install(self, what: str) -> None:
         """Install without bytecode, which the first import would write."""
@@ -41,7 +41,7 @@ class Environment:
 
     def packages(self) -> set[str]:
         """Return the names of what is installed."""
-        return {one["name"] for one in json.loads(self.pip("list", "--format", "json"))}
+        return {path.name.partition("-")[0] for path in self.folder.rglob("*.dist-info")}
 
     def size(self) -> int:
         """Return the bytes of all files, links not counted."""
@@ -49,22 +49,20 @@ class Environment:
         return sum(file.stat().st_size for file in files if not file.is_symlink())
 
 
-def measured(wheel: Path, extras: list[str]) -> dict[str, tuple[int, set[str]]]:
-    """Return bytes and packages of the base (named ""), and those that each extra adds."""
+def measured(wheel: Path, extras: list[str]) -> Iterator[tuple[str, int, set[str]]]:
+    """Give bytes and packages of the base (named "none"), and those that each extra adds."""
     with tempfile.TemporaryDirectory() as folder:
         place = Environment(Path(folder) / "env")
         empty, nothing = place.size(), place.packages()
         place.install(str(wheel))
         base, packages = place.size(), place.packages()
-        result = {"": (base - empty, packages - nothing)}
+        yield "none", base - empty, packages - nothing
         for extra in extras:
-            print(f"installing {extra}", file=sys.stderr)
             place.install(f"{wheel}[{extra}]")
             added = place.packages() - packages
-            result[extra] = (place.size() - base, added)
+            yield extra, place.size() - base, added
             if added:
                 place.pip("uninstall", "--yes", *sorted(added))
-    return result
 
 
 def main() -> int:
@@ -74,11 +72,10 @@ def main() -> int:
         return 2
     known = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     extras = sys.argv[2:] or [name for name in known if name not in OWN]
-    sizes = measured(Path(sys.argv[1]).resolve(), extras)
     print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
     print("| extra | MB | packages |\n|---|---|---|")
-    for extra, (size, packages) in sizes.items():
-        print(f"| {extra or 'none'} | {size / 1e6:.0f} | {', '.join(sorted(packages))} |")
+    for extra, size, packages in measured(Path(sys.argv[1]).resolve(), extras):
+        print(f"| {extra} | {size / 1e6:.0f} | {', '.join(sorted(packages))} |", flush=True)
     return 0
 
 
