@@ -77,3 +77,56 @@ def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
     result = cli("predict", str(model), str(folder), "-o", out, "--scheduler", address)
     assert result.code == 2
     assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in " ".join((result.out + result.err).split())
+
+
+@pytest.mark.parametrize("learner", ["lightgbm", "ridge"])
+def test_a_folder_is_fitted_in_parts(cli, folder, tmp_path, learner):
+    out = tmp_path / "fitted.cw"
+    command = ["fit", str(folder), "--target", "y", "--learner", learner, "--parts", "-o", str(out)]
+    trees = ["--set", "n_estimators=5", "--checkpoint", str(tmp_path / "fit.json")]
+    result = cli(*command, *(trees if learner == "lightgbm" else []), "--json")
+    assert result.code == 0, result.err
+    assert result.json["rows"] == 600
+    assert not (tmp_path / "fit.json").exists()
+    assert len(cw.load(out).predict(cw.read(folder / "0.parquet", target="y"))) == 300
+
+
+def test_a_learner_that_needs_all_rows_is_refused_with_those_that_do_not(cli, folder, tmp_path):
+    out = str(tmp_path / "fitted.cw")
+    result = cli("fit", str(folder), "--target", "y", "--learner", "gam", "--parts", "-o", out)
+    assert result.code == 2
+    assert "'lightgbm', 'xgboost'" in " ".join(result.err.split())
+
+
+def test_a_fit_names_the_scheduler_that_is_not_there(cli, folder, tmp_path):
+    pytest.importorskip("distributed")
+    result = cli(
+        *("fit", str(folder), "--target", "y", "--learner", "lightgbm"),
+        *("-o", str(tmp_path / "fitted.cw"), "--scheduler", "tcp://127.0.0.1:9"),
+    )
+    assert result.code == 2
+    assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in " ".join(result.err.split())
+
+
+@pytest.mark.slow
+def test_a_cluster_fits_predicts_and_explains(cli, folder, model, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        local_directory=str(tmp_path / "dask"),
+    ) as cluster:
+        where = ["--scheduler", cluster.scheduler_address, "--json"]
+        out = tmp_path / "fitted.cw"
+        fit = ["fit", str(folder), "--target", "y", "--learner", "xgboost"]
+        result = cli(*fit, "--set", "n_estimators=5", "-o", str(out), *where)
+        assert result.code == 0, result.err
+        assert result.json["rows"] == 600
+        result = cli("predict", str(out), str(folder), "-o", str(tmp_path / "predicted"), *where)
+        assert result.code == 0, result.err
+        assert result.json["work"]["place"] == "on a Dask cluster"
+        values = str(tmp_path / "values")
+        result = cli("explain", "shapley", str(model), str(folder), "--to", values, *where)
+        assert result.code == 0, result.err
+        assert result.json["work"]["workers"] == 2

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from clearwood._shared.choices import Categories
 from clearwood._shared.errors import MissingExtraError
 from clearwood.models.estimators.stages import Stages
-from clearwood.models.estimators.streams import Streams
+from clearwood.models.estimators.streams import Moments, Newton, Streams
 from clearwood.models.spaces import Dimension
 from clearwood.table import Encoded, Schema, Task
 
@@ -16,6 +16,12 @@ __all__ = ["Categories", "Entry", "Job", "Reading"]
 
 
 Reading = Literal["glass box", "tree", "black box"]
+
+_READS: dict[Reading, str] = {
+    "glass box": "Effects, importance and Shapley values are exact, not sampled.",
+    "tree": "Effects, importance and Shapley values are exact, read off the trees.",
+    "black box": "Effects, importance and Shapley values are estimated by predicting many rows.",
+}
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,8 @@ class Entry:
         For learners that can be fitted to tables in parts, without all rows in memory: how.
     advice
         When to take it and when not, in a few sentences.
+    reads
+        How to read a fitted one, in a sentence or two; by default what holds for its ``reading``.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -146,8 +154,9 @@ class Entry:
     stages: Stages | None = None
     resolve: Callable[[Job], Mapping[str, Any]] | None = None
     monotone: bool = False
-    streams: Streams | None = None
+    streams: Streams | Moments | Newton | None = None
     advice: str = ""
+    reads: str = ""
     complexity: int = 5
     module: str | None = None
     extra: str | None = None
@@ -156,6 +165,11 @@ class Entry:
     def available(self) -> bool:
         """Whether the package it needs is installed."""
         return self.module is None or find_spec(self.module) is not None
+
+    @property
+    def how_to_read(self) -> str:
+        """How to read a fitted one."""
+        return self.reads or _READS[self.reading]
 
     def resolved(self, job: Job) -> Job:
         """Return the job with values for settings that are None."""

@@ -47,11 +47,21 @@ from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
 from clearwood.models.selection.spec import read_selection
-from clearwood.models.streaming import check_streams, fit_in_parts, learn_encoder
+from clearwood.models.streaming import check_streams, fit_in_parts
 from clearwood.models.table_model import TableModel
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
-from clearwood.table import Encoder, Kind, Parts, Table, Task, as_table, check_columns, find_task
+from clearwood.table import (
+    Encoder,
+    Kind,
+    Parts,
+    Table,
+    Task,
+    as_table,
+    check_columns,
+    find_task,
+    learn_encoder,
+)
 
 __all__ = ["Learner", "learner"]
 
@@ -322,6 +332,7 @@ class Learner(TableModel):
         sample_weight: Any = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        distributed: bool | None = None,
     ) -> Self:
         """Learn encoding and model.
 
@@ -337,6 +348,10 @@ class Learner(TableModel):
         checkpoint
             For parts: a file that keeps the trees grown so far. The same call goes on from it if
             the fit was interrupted; it is removed when the fit is done.
+        distributed
+            For parts: True to grow the trees on the workers of the Dask cluster that a surrounding
+            ``joblib.parallel_config(backend="dask")`` chose, False to grow them here. By default
+            here, and on the cluster where there is one and this machine has no room for the bins.
 
         Returns
         -------
@@ -348,14 +363,17 @@ class Learner(TableModel):
         entry = self.entry
         entry.require()
         if isinstance(X, Parts):
-            return self._fit_parts(X, y, sample_weight, checkpoint, start)
-        if checkpoint is not None:
-            raise InputError(
-                words(Option("checkpoint"), " is for tables in parts"),
-                parameter="checkpoint",
-                value=str(checkpoint),
-                hint=words("leave it out, or read the table with ", Option("parts", value=True)),
-            )
+            return self._fit_parts(X, y, sample_weight, checkpoint, start, distributed=distributed)
+        for name, given in {"checkpoint": checkpoint, "distributed": distributed}.items():
+            if given:
+                raise InputError(
+                    words(Option(name), " is for tables in parts"),
+                    parameter=name,
+                    value=str(given),
+                    hint=words(
+                        "leave it out, or read the table with ", Option("parts", value=True)
+                    ),
+                )
         table, target, weight = self._training_rows(X, y, sample_weight)
         self.task_ = self._task_of(table, target)
         self._prepare(table)
@@ -448,6 +466,8 @@ class Learner(TableModel):
         sample_weight: Any,
         checkpoint: str | os.PathLike[str] | None,
         start: float,
+        *,
+        distributed: bool | None,
     ) -> Self:
         """Learn encoding and model from rows that are read batch by batch."""
         for name, given in {"y": y, "sample_weight": sample_weight}.items():
@@ -461,7 +481,7 @@ class Learner(TableModel):
                         ".",
                     ),
                 )
-        check_streams(self.entry, self.categories)
+        check_streams(self.entry, self.categories, self.all_settings)
         if self.select is not None:
             raise InputError(
                 words(Option("select", self.select), " needs all rows in memory"),
@@ -489,7 +509,9 @@ class Learner(TableModel):
         job = self._job(self.all_settings, parts.n_rows, 0.0)
         path = None if checkpoint is None else Path(checkpoint)
         with convergence_named(self.name), limited(effective_n_jobs(self.n_jobs)):
-            self.estimator_, job = fit_in_parts(self, parts, self.task_, job, path)
+            self.estimator_, job = fit_in_parts(
+                self, parts, self.task_, job, path, distributed=distributed
+            )
         ends = replace(empty, columns=parts.shown)
         settings = _resolved(self.all_settings, job.settings)
         self.training_ = self._training(parts, _ranges(ends), settings, start)

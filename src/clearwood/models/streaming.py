@@ -2,53 +2,54 @@
 
 import json
 import math
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError, Option, words
-from clearwood._shared.numbers import size
+from clearwood._shared.errors import InputError, Option, Setting, words
+from clearwood._shared.memory import free_memory
 from clearwood._shared.progress import progress
 from clearwood.files import atomic_write
 from clearwood.models import catalogue
+from clearwood.models.encoded_rows import Encoding
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import MORE, QUICK_RATE, best_stage, checked_rate
-from clearwood.models.estimators.streams import Grown, Scratch
-from clearwood.table import (
-    Column,
-    Encoder,
-    Kind,
-    Parts,
-    Role,
-    Table,
-    Task,
-    calendar_features,
-    row_hashes,
+from clearwood.models.estimators.streams import (
+    AfterRound,
+    Grown,
+    Moments,
+    Newton,
+    Recipe,
+    Scratch,
+    Streams,
 )
+from clearwood.models.moments import fit_to_moments
+from clearwood.models.newton import fit_by_newton
+from clearwood.parallel import cluster
+from clearwood.table import Parts, Task
 
 if TYPE_CHECKING:
     from clearwood.models.learners import Learner
 
-__all__ = ["check_streams", "fit_in_parts", "learn_encoder"]
+__all__ = ["check_streams", "fit_in_parts"]
 
 #: Trees between two writings of a checkpoint.
 SLICE = 50
-#: One row in so many is held out where the number of trees is chosen.
-_SHARE = 10
+#: Bytes that a library keeps for each row beside its bins: target, prediction, gradients.
+_ROW_BYTES = 32
 _MOST_TREES = 1_000
 _PATIENCE = 25
 
 
-def check_streams(entry: Entry, categories: str | None) -> None:
-    """Refuse learners that need all rows in memory, and name those that do not."""
+def check_streams(entry: Entry, categories: str | None, settings: Mapping[str, Any]) -> None:
+    """Refuse learners and settings that need all rows in memory, and name those that do not."""
     if entry.streams is None:
         able = ", ".join(repr(one.name) for one in catalogue.entries() if one.streams is not None)
         raise InputError(
@@ -60,6 +61,17 @@ def check_streams(entry: Entry, categories: str | None) -> None:
                 "data.sample(200_000), or to all of them if they fit into memory, data.to_table()."
             ),
         )
+    streams = entry.streams
+    known = streams.settings if isinstance(streams, Moments | Newton) else {}
+    for name, values in known.items():
+        if settings[name] not in values:
+            raise InputError(
+                words(Setting(name, settings[name]), " needs all rows in memory"),
+                parameter=name,
+                value=settings[name],
+                hint="this table is read in parts: leave the setting out, or fit to "
+                "data.sample(...).",
+            )
     if categories == "target":
         raise InputError(
             words(Option("categories", "target"), " needs all rows in memory"),
@@ -69,95 +81,152 @@ def check_streams(entry: Entry, categories: str | None) -> None:
         )
 
 
-def learn_encoder(encoder: Encoder, parts: Parts) -> Encoder:
-    """Learn an encoding that takes missing values as they are, from all rows.
-
-    What such an encoding depends on is which levels occur, whether values are missing and which
-    parts of dates vary. Few rows that show all of it teach the encoder the same as all rows.
-    """
-    return encoder.fit(_telling_rows(parts).select(parts.features))
-
-
-def _telling_rows(parts: Parts) -> Table:
-    names = [
-        column.name
-        for column in parts.empty.columns
-        if column.name in parts.features and (column.is_coded or column.kind is Kind.DATE)
-    ]
-    weights = [n for n, r in parts.roles.items() if r in (Role.WEIGHT, Role.EXPOSURE)]
-    told: dict[str, NDArray[Any]] = {name: parts.empty.column(name).values for name in names}
-    if names:
-        for batch in parts.batches(columns=[*names, *weights]):
-            rows = slice(None) if batch.weights is None else batch.weights > 0
-            for name in names:
-                told[name] = _telling(batch.column(name).values[rows], told[name])
-    n_rows = max([1, *map(len, told.values())])
-    columns = tuple(
-        _padded(column, told.get(column.name), n_rows) for column in parts.empty.columns
-    )
-    return replace(parts.empty, columns=columns)
-
-
-def _telling(values: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
-    """Return values that tell as much as all: each code, and dates at the ends of each feature."""
-    if values.dtype.kind != "M":
-        # counting beats sorting where codes are few
-        return np.union1d(before, np.flatnonzero(np.bincount(values + 1)) - 1).astype(np.int32)
-    dates = np.concatenate([before, values])
-    known = dates[~np.isnat(dates)]
-    if not len(known):
-        return dates[:1]
-    ends = [
-        place for part in calendar_features(known) for place in (np.argmin(part), np.argmax(part))
-    ]
-    gap = dates[np.isnat(dates)][:1]
-    return np.concatenate([np.unique(known[ends]), gap])
-
-
-def _padded(column: Column, told: NDArray[Any] | None, n_rows: int) -> Column:
-    if told is None or not len(told):
-        fill = {"f": 0.0, "i": -1, "M": np.datetime64("NaT"), "O": None}[column.values.dtype.kind]
-        return replace(column, values=np.full(n_rows, fill, column.values.dtype))
-    return replace(column, values=np.resize(told, n_rows))
-
-
 def fit_in_parts(
-    learner: "Learner", parts: Parts, task: Task, job: Job, checkpoint: Path | None
+    learner: "Learner",
+    parts: Parts,
+    task: Task,
+    job: Job,
+    checkpoint: Path | None,
+    *,
+    distributed: bool | None,
 ) -> tuple[Any, Job]:
     """Fit the estimator of a learner whose encoder is learned, and return it with its job."""
     entry, encoder = learner.entry, learner.encoder_
     classes = getattr(learner, "classes_", None)
-    assert entry.streams is not None
-    with _encoded(parts, encoder, classes) as scratch:
-        zeros = 0.0 if task.is_classification else float(np.mean(scratch.y == 0))
-        job = entry.resolved(replace(job, n_rows=len(scratch), zeros=zeros))
+    streams, stages = entry.streams, entry.stages
+    assert streams is not None
+    if distributed and cluster() is None:
+        raise InputError(
+            words(Option("distributed", value=True), " needs a Dask cluster"),
+            parameter="distributed",
+            value=distributed,
+            hint="connect to one with distributed.Client(ADDRESS), and call fit in "
+            'joblib.parallel_config(backend="dask").',
+        )
+    encoding = Encoding(encoder, classes, parts, job.seed)
+    if isinstance(streams, Moments | Newton):
+        _refuse_checkpoint(checkpoint, entry)
+        by_sums = fit_to_moments if isinstance(streams, Moments) else fit_by_newton
+        return by_sums(entry, job, encoding), job
+    assert stages is not None
+    with _rows(encoding, streams, distributed=distributed) as rows:
+        job = entry.resolved(
+            replace(
+                job,
+                n_rows=parts.n_rows,
+                zeros=0.0 if task.is_classification else rows.n_zeros / parts.n_rows,
+            )
+        )
         estimator = _shell(entry, job, task, len(classes) if classes is not None else 0)
+        recipe = streams.recipe(estimator, job)
         kept = _Checkpoint(checkpoint, learner, parts)
-        stages = entry.stages
-        assert stages is not None
         if learner.all_settings[stages.setting] is None:
-            number = kept.trees or _best_trees(entry, estimator, job, scratch, parts)
+            number = kept.trees or _best_trees(recipe, job, rows, stages.setting)
             job = replace(job, settings={**job.settings, stages.setting: number})
         rounds = int(job.settings[stages.setting])
         kept.trees = rounds
         estimator.set_params(**{stages.setting: rounds})
-        with progress(f"growing trees on {len(scratch):,} rows", total=rounds) as step:
-            grown = kept.grown
-            step(0 if grown is None else grown.rounds)
+        with progress(f"growing trees on {parts.n_rows:,} rows", total=rounds) as step:
+            shown = 0 if kept.grown is None else kept.grown.rounds
+            step(shown, note=rows.note)
 
-            def after_round(number: int, written: Any) -> None:
-                done = (0 if grown is None else grown.rounds) + number
-                step(1)
+            def after_round(done: int, written: Any) -> None:
+                nonlocal shown
+                step(max(0, done - shown), note=rows.note)
+                shown = max(shown, done)
                 if done % SLICE == 0 and done < rounds:
                     kept.save(done, written)
 
-            booster = entry.streams.fit(
-                estimator, job, scratch, rounds, grown=grown, after_round=after_round
-            )
+            booster = rows.fit(recipe, rounds, grown=kept.grown, after_round=after_round)
         kept.remove()
     # what a model file keeps too: the library's model in the place of the estimator's own
     estimator._Booster = booster  # noqa: SLF001
     return estimator, job
+
+
+def _refuse_checkpoint(checkpoint: Path | None, entry: Entry) -> None:
+    if checkpoint is not None:
+        raise InputError(
+            words(Option("checkpoint"), f" keeps trees, and learner {entry.name!r} has none"),
+            parameter="checkpoint",
+            value=str(checkpoint),
+            hint="leave it out: this fit reads all rows a few times, and that is all.",
+        )
+
+
+class RowsToFit(Protocol):
+    """Encoded rows, here or on the workers of a cluster, to which trees are grown."""
+
+    n_zeros: int
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether both held-out and other rows have targets that differ."""
+
+    @property
+    def note(self) -> str:
+        """Workers and what happened to them, for the display of progress."""
+
+    def held_out_losses(self, recipe: Recipe, rounds: int, patience: int) -> Floats:
+        """Return the loss on held-out rows after each round of a fit to the others."""
+
+    def fit(
+        self, recipe: Recipe, rounds: int, *, grown: Grown | None, after_round: AfterRound
+    ) -> Any:
+        """Return the library's model of all rows."""
+
+
+@contextmanager
+def _rows(encoding: Encoding, streams: Streams, *, distributed: bool | None) -> Iterator[RowsToFit]:
+    """Encode all rows, here or on the workers of the cluster."""
+    from clearwood.models.on_cluster import rows_on_cluster
+
+    client = cluster()
+    if client is not None and (distributed or (distributed is None and not _bins_fit(encoding))):
+        with rows_on_cluster(client, encoding, streams, every=SLICE) as there:
+            yield there
+        return
+    with _encoded(encoding) as scratch:
+        yield _RowsHere(encoding, streams, scratch)
+
+
+def _bins_fit(encoding: Encoding) -> bool:
+    """Whether this machine has room for the bins, at two bytes a value, and for each row's sums."""
+    free = free_memory()
+    needed = encoding.parts.n_rows * (2 * encoding.n_columns + _ROW_BYTES)
+    return free is None or needed <= free / 2
+
+
+class _RowsHere:
+    """Encoded rows in a file of this machine."""
+
+    note = ""
+
+    def __init__(self, encoding: Encoding, streams: Streams, scratch: Scratch) -> None:
+        self._encoding, self._streams, self._scratch = encoding, streams, scratch
+        self.n_zeros = int(np.count_nonzero(scratch.y == 0))
+
+    @cached_property
+    def _held_out(self) -> Bools:
+        return self._encoding.held_out()
+
+    @property
+    def can_choose(self) -> bool:
+        y = self._scratch.y
+        sides = (y[self._held_out], y[~self._held_out])
+        return all(len(side) and side.min() < side.max() for side in sides)
+
+    def held_out_losses(self, recipe: Recipe, rounds: int, patience: int) -> Floats:
+        return self._streams.held_out_losses(
+            recipe, self._scratch, self._held_out, rounds, patience=patience
+        )
+
+    def fit(
+        self, recipe: Recipe, rounds: int, *, grown: Grown | None, after_round: AfterRound
+    ) -> Any:
+        return self._streams.fit(
+            recipe, self._scratch, rounds, grown=grown, after_round=after_round
+        )
 
 
 def _shell(entry: Entry, job: Job, task: Task, n_classes: int) -> Any:
@@ -169,93 +238,28 @@ def _shell(entry: Entry, job: Job, task: Task, n_classes: int) -> Any:
     return entry.build(quick).fit(np.zeros((len(y), job.n_columns)), y, **options)
 
 
-def _best_trees(entry: Entry, estimator: Any, job: Job, scratch: Scratch, parts: Parts) -> int:
+def _best_trees(recipe: Recipe, job: Job, rows: RowsToFit, setting: str) -> int:
     """Choose the number of trees on one row in ten, held out by hash; groups stay together."""
-    assert entry.stages is not None
-    assert entry.streams is not None
     rate = checked_rate(job.settings["learning_rate"])
-    held_out = _held_out(parts, job.seed)
-    fallback = int(job.settings[entry.stages.setting])
-    for rows in (held_out, ~held_out):
-        if not rows.any() or len(np.unique(scratch.y[rows])) < 2:
-            return fallback
+    if not rows.can_choose:
+        return int(job.settings[setting])
     quick_rate = max(rate, QUICK_RATE)
-    quick = replace(job, settings={**job.settings, "learning_rate": quick_rate})
+    quick = replace(recipe, params={**recipe.params, "learning_rate": quick_rate})
     with progress("choosing the number of trees"):
-        losses = entry.streams.held_out_losses(
-            estimator, quick, scratch, held_out, _MOST_TREES, _PATIENCE
-        )
+        losses = rows.held_out_losses(quick, _MOST_TREES, _PATIENCE)
     return math.ceil(MORE * best_stage(losses) * quick_rate / rate)
 
 
-def _held_out(parts: Parts, seed: int) -> Bools:
-    group = parts.group
-    tied = list(parts.features) if parts.keeps_identical else [group] if group else []
-    if not tied:
-        number = Column("row", Kind.NUMBER, np.arange(parts.n_rows, dtype=np.float64))
-        return _is_drawn([number], seed)
-    held = [_is_drawn(batch.columns, seed) for batch in parts.batches(columns=tied)]
-    return np.concatenate(held)
-
-
-def _is_drawn(columns: Sequence[Column], seed: int) -> Bools:
-    return np.asarray(row_hashes(columns, seed=seed) % np.uint64(_SHARE) == 0)
-
-
 @contextmanager
-def _encoded(parts: Parts, encoder: Encoder, classes: NDArray[Any] | None) -> Iterator[Scratch]:
+def _encoded(encoding: Encoding) -> Iterator[Scratch]:
     """Write the encoded rows to a file, which is gone afterwards."""
-    n_columns = len(encoder.columns_)
-    needed = parts.n_rows * n_columns * 8
-    y = np.empty(parts.n_rows, np.float32)
-    weight: NDArray[np.float32] | None = None
-    names = list(dict.fromkeys([*encoder.used_, *_beside(parts)]))
     with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
-        _check_disk(Path(folder), needed)
         path = Path(folder) / "rows"
-        start = 0
-        with (
-            path.open("wb") as file,
-            progress("encoding rows", total=parts.n_rows) as step,
-        ):
-            for batch in parts.batches(columns=names):
-                rows = slice(start, start + batch.n_rows)
-                y[rows] = batch.y if classes is None else np.searchsorted(classes, batch.y)
-                if batch.weights is not None:
-                    weight = np.empty(len(y), np.float32) if weight is None else weight
-                    weight[rows] = batch.weights
-                _write(file, encoder.transform(batch), needed)
-                start = rows.stop
-                step(batch.n_rows)
-        with path.open("rb", buffering=0) as rows_file:
-            yield Scratch(rows_file, n_columns, y, weight)
-
-
-def _beside(parts: Parts) -> list[str]:
-    used = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE)
-    return [name for name, role in parts.roles.items() if role in used]
-
-
-def _write(file: Any, block: Floats, needed: int) -> None:
-    try:
-        file.write(np.ascontiguousarray(block).data)
-    except OSError as error:
-        raise _no_room(Path(file.name).parent, needed) from error
-
-
-def _check_disk(folder: Path, needed: int) -> None:
-    if shutil.disk_usage(folder).free < needed:
-        raise _no_room(folder, needed)
-
-
-def _no_room(folder: Path, needed: int) -> InputError:
-    return InputError(
-        f"the encoded rows take {size(needed)}, and the disk of {folder.parent} has less",
-        parameter="data",
-        value=needed,
-        hint="set the environment variable TMPDIR to a folder on a larger disk, or fit to "
-        "data.sample(...).",
-    )
+        parts = encoding.parts
+        with progress("encoding rows", total=parts.n_rows) as step:
+            y, weight = encoding.write(path, parts, after_batch=step)
+        with path.open("rb", buffering=0) as file:
+            yield Scratch((file,), encoding.n_columns, y, weight)
 
 
 class _Checkpoint:

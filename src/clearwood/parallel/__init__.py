@@ -1,6 +1,13 @@
 """Work over the parts of a table: in turn, in processes or on a cluster, and kept in a ledger."""
 
 from clearwood.parallel.engine import Run, Work, over
+from clearwood.parallel.gang import (
+    LostError,
+    cluster,
+    refuse_other_versions,
+    together,
+    workers_of,
+)
 from clearwood.parallel.ledger import Ledger
 from clearwood.parallel.pools import LOOK_EVERY, end_with
 from clearwood.parallel.state import State
@@ -9,12 +16,17 @@ from clearwood.parallel.writing import Written, needs_folder, write_parts
 __all__ = [
     "LOOK_EVERY",
     "Ledger",
+    "LostError",
     "Run",
     "State",
     "Work",
     "Written",
+    "cluster",
     "end_with",
     "needs_folder",
     "over",
+    "refuse_other_versions",
+    "together",
+    "workers_of",
     "write_parts",
 ]

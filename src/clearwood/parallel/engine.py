@@ -1,5 +1,6 @@
 """Work over parts of a table: anywhere, in any order, with the same result."""
 
+import atexit
 import hashlib
 import os
 import pickle
@@ -25,7 +26,7 @@ from clearwood.parallel.ledger import Ledger, Page
 from clearwood.parallel.pools import Pool, end_with, pool_of
 from clearwood.parallel.state import State
 
-__all__ = ["Run", "Work", "n_recorded", "over"]
+__all__ = ["VERSION", "Payload", "Run", "Work", "n_recorded", "over"]
 
 #: Driver and workers must have the same.
 VERSION = version_of("clearwood")
@@ -224,7 +225,7 @@ class _Session:
     ) -> None:
         self.parts, self.merge, self.pool, self.page = parts, merge, pool, page
         self.retries, self.errors = retries, errors
-        self.payload = _Payload.of(work)
+        self.payload = Payload.of(work)
         self.merged: State | None = None
         self.n_retries = 0
         self.skipped: dict[str, str] = {}
@@ -259,7 +260,7 @@ class _Session:
             if self._todo[0] >= most and self._under_way:
                 return
             k = self._todo.popleft()
-            part = _Payload.of(self.parts[k])
+            part = Payload.of(self.parts[k])
             call = (shared, part, VERSION, os.getpid(), _PAUSE * self._tries[k])
             try:
                 future = self.pool.submit(_attempt, *call)
@@ -355,7 +356,7 @@ class _Session:
 
 
 @dataclass(frozen=True)
-class _Payload:
+class Payload:
     """Work or a part, pickled by the process that gives it out.
 
     A worker that cannot unpack it reports why, which it could not if it were sent as it is.
@@ -365,7 +366,8 @@ class _Payload:
     data: bytes
 
     @classmethod
-    def of(cls, value: Any) -> "_Payload":
+    def of(cls, value: Any) -> "Payload":
+        """Pickle a value."""
         # it may hold functions of the user's own program, which plain pickle does not take
         wrapped = wrap_non_picklable_objects(value, keep_wrapper=False)
         data = pickle.dumps(wrapped, protocol=pickle.HIGHEST_PROTOCOL)
@@ -379,7 +381,7 @@ class _Payload:
         return hash(self.token)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Payload) and self.token == other.token
+        return isinstance(other, Payload) and self.token == other.token
 
     def __sizeof__(self) -> int:
         """Return the bytes of the work, by which schedulers decide to send an object once."""
@@ -387,10 +389,14 @@ class _Payload:
 
 
 @lru_cache(maxsize=2)
-def _unpacked(payload: _Payload) -> Work:
+def _unpacked(payload: Payload) -> Work:
     """Unpack work; the last ones are kept, with the tables that they have built."""
     work: Work = payload.unpacked()
     return work
+
+
+# compiled tables are released while their module is still there
+atexit.register(_unpacked.cache_clear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,9 +410,7 @@ class _Attempt:
     refusal: str = ""
 
 
-def _attempt(
-    work: _Payload, part: _Payload, version: str, main: int, pause: float = 0.0
-) -> _Attempt:
+def _attempt(work: Payload, part: Payload, version: str, main: int, pause: float = 0.0) -> _Attempt:
     """Work on a part, in a worker, on one core; an error is returned, not raised."""
     if version != VERSION:
         here = os.uname().nodename if hasattr(os, "uname") else "a worker"

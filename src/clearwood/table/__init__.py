@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
+    from clearwood.table.parts.learning import learn_encoder
     from clearwood.table.parts.parts import Part, Parts
     from clearwood.table.profiles import Profile, profile
     from clearwood.table.reading.read import as_columns, as_table, read, read_as
@@ -47,6 +48,7 @@ __all__ = [
     "check_task",
     "find_task",
     "identical_rows",
+    "learn_encoder",
     "profile",
     "read",
     "read_as",

@@ -200,6 +200,12 @@ def test_a_file_with_other_columns_is_named_with_them(folder):
     refused(r"d\.parquet lacks the column 'town' and has the column 'extra' more", folder)
 
 
+def test_a_text_file_without_the_header_of_the_others_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("x,town\n1.5,Bern\n2.5,Chur\n")
+    (tmp_path / "b.csv").write_text("3.5,Lund\n4.5,Bern\n")
+    refused(r"b\.csv lacks the columns 'x', 'town' and has the columns '3.5', 'Lund'", tmp_path)
+
+
 def test_a_file_with_another_type_is_named(folder):
     write(table().assign(x="word"), folder / "d.parquet")
     refused(r"column 'x' holds numbers in a\.parquet, but text in d\.parquet", folder)

@@ -25,6 +25,7 @@ from clearwood.cli.support.options import (
     read_table,
     setting,
 )
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def fit(
     select: Select = None,
     parts: bool = False,
     checkpoint: Path | None = None,
+    scheduler: str | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -85,10 +87,14 @@ def fit(
         How categories are encoded.
     parts
         Leave the rows where they are, as is done by itself for tables that do not fit into memory.
-        Learners that can: lightgbm, xgboost.
+        Learners that can: lightgbm, xgboost, glm, logistic, ols, ridge, lasso, elastic-net,
+        baseline.
     checkpoint : FILE
         For tables in parts: a file that keeps the trees grown so far. The same command goes on from
         it if it was interrupted.
+    scheduler : ADDRESS
+        The address of a Dask scheduler, such as tcp://10.0.0.1:8786: the rows stay where they are,
+        and the trees are grown on its workers, each with some of the rows.
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
@@ -114,11 +120,17 @@ def fit(
         **{key: setting(text) for key, text in texts.items()},
     )
     model.entry.require()
-    table = read_table(data, target=target, parts=parts or None, **columns.roles(), **vars(reading))
-    with limited_cores(n_jobs), progress(f"fitting {learner} to {table.n_rows:,} rows") as step:
-        model.fit(table, checkpoint=checkpoint)
-        step(note="measuring the training risk")
-        risk = training_risk(model, table)
+    in_parts = parts or scheduler is not None
+    with Workers(scheduler=scheduler).ready():
+        table = read_table(
+            data, target=target, parts=in_parts or None, **columns.roles(), **vars(reading)
+        )
+        title = f"fitting {learner} to {table.n_rows:,} rows"
+        with limited_cores(n_jobs), progress(title) as step:
+            distributed = None if scheduler is None else True
+            model.fit(table, checkpoint=checkpoint, distributed=distributed)
+            step(note="measuring the training risk")
+            risk = training_risk(model, table)
     cw.save(model, path, force=force)
     written.append(path)
     if json:

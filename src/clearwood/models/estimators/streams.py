@@ -1,8 +1,17 @@
-"""Boosted trees fitted to rows on disk: only their bins are in memory."""
+"""Boosted trees fitted to rows on disk: only their bins are in memory.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+The rows are in one file or several, and the trees are grown by this process or by several, each of
+which has some of the rows.
+"""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,20 +20,57 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.memory import free_memory
+from clearwood.models.estimators.stages import LightgbmPatience, of_first_metric
 
-__all__ = ["LIGHTGBM_STREAMS", "XGBOOST_STREAMS", "Grown", "Scratch", "Streams"]
+__all__ = ["LIGHTGBM_STREAMS", "XGBOOST_STREAMS", "Company", "Grown", "Moments", "Newton"]
+__all__ += ["Recipe", "Scratch", "Streams"]
 
 #: Rows that are read at once.
 BLOCK = 65_536
+#: Minutes that LightGBM waits for the other processes, which are watched from outside.
+_MINUTES = 120
+#: How often XGBoost tries to reach the other processes; it waits longer each time.
+_TRIES = 12
+#: Seconds that XGBoost waits for the other processes, which read their rows at their own pace.
+_SECONDS = 21_600
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Marks learners whose fit depends on means and second moments of the rows, and on no more.
+
+    Parameters
+    ----------
+    settings
+        Values of settings for which that is so; all values of the others.
+    """
+
+    settings: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Marks generalised linear models, which are fitted by reading all rows a few times.
+
+    Parameters
+    ----------
+    put
+        Gives a fitted estimator other coefficients and another intercept.
+    settings
+        Values of settings for which that is so; all values of the others.
+    """
+
+    put: Callable[[Any, Floats, float], None]
+    settings: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """Encoded rows in a file, their targets and weights.
+    """Encoded rows in files, their targets and weights.
 
     Parameters
     ----------
-    file
+    files
         Of float64, row after row; open for reading, without a buffer.
     n_columns
         Numbers in a row.
@@ -34,7 +80,7 @@ class Scratch:
         Its weight, where rows are weighted.
     """
 
-    file: FileIO
+    files: tuple[FileIO, ...]
     n_columns: int
     y: NDArray[np.float32]
     weight: NDArray[np.float32] | None = None
@@ -42,11 +88,22 @@ class Scratch:
     def __len__(self) -> int:
         return len(self.y)
 
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """The first row of each file, and the number of all rows."""
+        sizes = [file.seek(0, 2) // (8 * self.n_columns) for file in self.files]
+        return np.cumsum([0, *sizes], dtype=np.int64)
+
     def rows(self, start: int, stop: int) -> Floats:
-        """Read some rows; the file is not mapped, so that memory holds these rows only."""
+        """Read some rows; the files are not mapped, so that memory holds these rows only."""
         values = np.empty((stop - start, self.n_columns))
-        self.file.seek(start * self.n_columns * values.itemsize)
-        self.file.readinto(values.data.cast("B"))
+        at = start
+        while at < stop:
+            i = int(np.searchsorted(self._starts, at, side="right")) - 1
+            first, last = int(self._starts[i]), min(int(self._starts[i + 1]), stop)
+            self.files[i].seek((at - first) * self.n_columns * values.itemsize)
+            self.files[i].readinto(values[at - start : last - start].data.cast("B"))
+            at = last
         return values
 
     def blocks(self, kept: Bools | None = None) -> Iterator[tuple[Floats, slice | Any]]:
@@ -60,6 +117,32 @@ class Scratch:
             if len(places):
                 yield self.rows(start, stop)[places], places + start
 
+    def total(self, kept: Bools) -> float:
+        """Return the sum of the weights of some rows."""
+        return float(kept.sum() if self.weight is None else self.weight[kept].sum())
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a library needs to know to grow trees: plain values, which can be sent elsewhere.
+
+    Parameters
+    ----------
+    params
+        The library's parameters.
+    categorical
+        Positions of the columns that hold category codes.
+    seed
+        For the random numbers.
+    n_jobs
+        Threads.
+    """
+
+    params: Mapping[str, Any]
+    categorical: tuple[int, ...]
+    seed: int
+    n_jobs: int
+
 
 @dataclass(frozen=True)
 class Grown:
@@ -69,41 +152,114 @@ class Grown:
     model: str
 
 
-#: Called after every round with their number and a function that writes the trees so far.
+@dataclass(frozen=True)
+class Company:
+    """Processes that grow trees together, each on its rows.
+
+    Parameters
+    ----------
+    rank
+        Which of them this one is.
+    addresses
+        Host and port of each.
+    bins
+        Where the bins of all processes end, as the library's `Streams.bins` gave it.
+    """
+
+    rank: int
+    addresses: tuple[tuple[str, int], ...]
+    bins: bytes | None = None
+
+
+#: Called after every round with how many there are, and a function that writes the trees so far.
 AfterRound = Callable[[int, Callable[[], str]], None]
+#: Called after every round with the loss on held-out rows.
+AfterLoss = Callable[[float], None]
 
 
 class Streams(Protocol):
     """How a library grows trees on rows in a file."""
 
+    #: Rows by which bins are placed for processes that grow trees together; 0 where they agree on
+    #: bins by themselves.
+    bin_rows: int
+
+    def recipe(self, estimator: Any, job: Any) -> Recipe:
+        """Return what the library needs to know, from an estimator that is fitted to few rows."""
+
+    def bins(self, recipe: Recipe, sample: Floats) -> bytes:
+        """Place bins by a sample of all rows."""
+
     def held_out_losses(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         held_out: Bools,
         rounds: int,
-        patience: int,
+        *,
+        patience: int | None,
+        company: Company | None = None,
+        after_loss: AfterLoss | None = None,
     ) -> Floats:
-        """Return the loss on held-out rows after each round of a fit to the others."""
+        """Return the loss on held-out rows after each round of a fit to the others.
+
+        Growing ends where the loss has not fallen for ``patience`` rounds; with None, whoever is
+        told of the losses ends it.
+        """
 
     def fit(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         rounds: int,
         *,
         grown: Grown | None,
         after_round: AfterRound,
+        company: Company | None = None,
     ) -> Any:
         """Return the library's model of all rows."""
+
+    def written(self, booster: Any) -> str:
+        """Return a library's model as text."""
+
+    def read(self, model: str) -> Any:
+        """Return the library's model from its text."""
 
 
 class _LightGBM:
     """LightGBM reads blocks of rows into bins of one or two bytes a value."""
 
-    def _dataset(self, estimator: Any, job: Any, scratch: Scratch) -> Any:
+    bin_rows = 200_000
+
+    def recipe(self, estimator: Any, job: Any) -> Recipe:
+        params = dict(estimator.booster_.params)
+        for name in ("num_iterations", "n_estimators", "num_boost_round"):
+            params.pop(name, None)
+        return Recipe(params, tuple(job.categorical), job.seed, job.n_jobs)
+
+    def bins(self, recipe: Recipe, sample: Floats) -> bytes:
+        from lightgbm import Dataset
+
+        whole = Dataset(
+            sample,
+            label=np.zeros(len(sample)),
+            params=dict(recipe.params),
+            categorical_feature=list(recipe.categorical) or "auto",
+            free_raw_data=False,
+        )
+        with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
+            path = Path(folder) / "bins"
+            # a row is enough: the file has the bins of every column
+            whole.subset([0]).construct().save_binary(path)
+            return path.read_bytes()
+
+    def _dataset(
+        self,
+        recipe: Recipe,
+        scratch: Scratch,
+        company: Company | None,
+        init_score: Floats | None = None,
+    ) -> Any:
         from lightgbm import Dataset, Sequence
 
         class Blocks(Sequence):
@@ -121,113 +277,194 @@ class _LightGBM:
             def __len__(self) -> int:
                 return len(scratch)
 
-        class Streamed(Dataset):
-            def _set_init_score_by_predictor(
-                self, predictor: Any, data: Any, used_indices: Any
-            ) -> Any:
-                """Predict block by block: LightGBM would ask for all rows at once."""
-                if predictor is None or used_indices is not None:
-                    return super()._set_init_score_by_predictor(predictor, data, used_indices)
-                scores = [predictor.predict(X, raw_score=True) for X, _ in scratch.blocks()]
-                return self.set_init_score(np.concatenate(scores).ravel(order="F"))
-
-        return Streamed(
+        params = dict(recipe.params)
+        reference = None
+        if company is not None and company.bins is not None:
+            path = Path(str(scratch.files[0].name)).with_name(f"bins-{company.rank}")
+            path.write_bytes(company.bins)
+            params["pre_partition"] = True
+            # now, because LightGBM would divide its rows among the processes once they are joined
+            reference = Dataset(path, params=params).construct()
+        dataset = Dataset(
             Blocks(),
             label=scratch.y,
             weight=scratch.weight,
-            params=dict(_lightgbm_params(estimator)),
-            categorical_feature=list(job.categorical) or "auto",
+            reference=reference,
+            init_score=init_score,
+            params=params,
+            categorical_feature=list(recipe.categorical) or "auto",
             free_raw_data=False,
         )
+        return dataset if reference is None else dataset.construct()
+
+    def _params(self, recipe: Recipe, company: Company | None) -> dict[str, Any]:
+        if company is None:
+            return dict(recipe.params)
+        return {
+            **recipe.params,
+            "num_threads": recipe.n_jobs,
+            "tree_learner": "data",
+            "pre_partition": True,
+            "machines": ",".join(f"{host}:{port}" for host, port in company.addresses),
+            "num_machines": len(company.addresses),
+            "local_listen_port": company.addresses[company.rank][1],
+            "time_out": _MINUTES,
+        }
 
     def held_out_losses(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         held_out: Bools,
         rounds: int,
-        patience: int,
+        *,
+        patience: int | None,
+        company: Company | None = None,
+        after_loss: AfterLoss | None = None,
     ) -> Floats:
         import lightgbm as lgb
 
-        from clearwood.models.estimators.stages import LightgbmPatience, of_first_metric
-
-        whole = self._dataset(estimator, job, scratch).construct()
+        whole = self._dataset(recipe, scratch, company).construct()
         history: dict[str, Any] = {}
+
+        def after(_: Any) -> None:
+            if after_loss is not None:
+                after_loss(float(of_first_metric(next(iter(history.values())))[-1]))
+
+        recorded = lgb.record_evaluation(history)
+        after.order = recorded.order + 1  # type: ignore[attr-defined]
+        ending = [] if patience is None else [LightgbmPatience(patience)]
         lgb.train(
-            {**_lightgbm_params(estimator), "learning_rate": job.settings["learning_rate"]},
-            whole.subset(np.flatnonzero(~held_out).tolist()),
+            self._params(recipe, company),
+            whole.subset(_some(~held_out)),
             rounds,
-            valid_sets=[whole.subset(np.flatnonzero(held_out).tolist())],
-            callbacks=[lgb.record_evaluation(history), LightgbmPatience(patience)],
+            valid_sets=[whole.subset(_some(held_out))],
+            callbacks=[recorded, after, *ending],
         )
         return of_first_metric(next(iter(history.values())))
 
     def fit(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         rounds: int,
         *,
         grown: Grown | None,
         after_round: AfterRound,
+        company: Company | None = None,
     ) -> Any:
         import lightgbm as lgb
 
-        before = 0 if grown is None else grown.rounds
+        before, init_score = 0, None
+        if grown is not None:
+            before = grown.rounds
+            booster = lgb.Booster(model_str=grown.model)
+            # what the trees so far predict, block by block: LightGBM would ask for all rows at once
+            init_score = np.concatenate(
+                [booster.predict(X, raw_score=True) for X, _ in scratch.blocks()]
+            )
+
+        def text(model: Any) -> str:
+            new = str(model.model_to_string())
+            return new if grown is None else joined_text(grown.model, new)
 
         def after(env: Any) -> None:
-            after_round(env.iteration - env.begin_iteration + 1, env.model.model_to_string)
+            after_round(before + env.iteration - env.begin_iteration + 1, lambda: text(env.model))
 
-        params = _lightgbm_params(estimator)
-        return lgb.train(
+        booster = lgb.train(
             # other random numbers than those that the trees before were grown with
-            {**params, "random_state": job.seed + before},
-            self._dataset(estimator, job, scratch),
+            {**self._params(recipe, company), "random_state": recipe.seed + before},
+            self._dataset(recipe, scratch, company, init_score),
             rounds - before,
-            init_model=None if grown is None else lgb.Booster(model_str=grown.model),
             callbacks=[after],
         )
+        return booster if grown is None else self.read(text(booster))
+
+    def written(self, booster: Any) -> str:
+        return str(booster.model_to_string())
+
+    def read(self, model: str) -> Any:
+        from lightgbm import Booster
+
+        return Booster(model_str=model)
 
 
-def _lightgbm_params(estimator: Any) -> dict[str, Any]:
-    """Return the estimator's parameters as LightGBM's own functions take them."""
-    known = dict(estimator.booster_.params)
-    for name in ("num_iterations", "n_estimators", "num_boost_round"):
-        known.pop(name, None)
-    return known
+def _some(rows: Bools) -> list[int]:
+    """Return the places of some rows; of one where there are none, since a library needs one."""
+    return [int(i) for i in np.flatnonzero(rows)] or [0]
+
+
+def joined_text(before: str, after: str) -> str:
+    """Return one LightGBM model with the trees of two, in the text in which it saves models.
+
+    The second model was fitted to what the first one leaves, so that their sum is the model.
+    """
+    head, trees, tail = _model_text(after)
+    trees = [*_model_text(before)[1], *trees]
+    trees = [re.sub(r"\ATree=\d+", f"Tree={i}", tree) for i, tree in enumerate(trees)]
+    sizes = " ".join(str(len(tree.encode("utf-8"))) for tree in trees)
+    head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", head, flags=re.MULTILINE)
+    return head + "".join(trees) + tail
+
+
+def _model_text(model: str) -> tuple[str, list[str], str]:
+    """Divide the text of a model into what is before its trees, the trees, and what follows."""
+    starts = [found.start() for found in re.finditer(r"^Tree=\d+$", model, re.MULTILINE)]
+    end = re.search(r"^end of trees$", model, re.MULTILINE)
+    if end is None or not re.search(r"^tree_sizes=", model, re.MULTILINE):
+        raise ValueError("this version of LightGBM writes models in a form that is not known")
+    edges = [*starts, end.start()]
+    return model[: edges[0]], [model[a:b] for a, b in pairwise(edges)], model[end.start() :]
 
 
 class _XGBoost:
     """XGBoost reads blocks of rows into bins, on disk where they would not fit into memory."""
 
+    bin_rows = 0
+
+    def recipe(self, estimator: Any, job: Any) -> Recipe:
+        params = dict(estimator.get_xgb_params())
+        params.pop("feature_types", None)
+        params.pop("enable_categorical", None)
+        n_classes = getattr(estimator, "n_classes_", 0)
+        if n_classes > 2:
+            params["num_class"] = n_classes
+        return Recipe(params, tuple(job.categorical), job.seed, job.n_jobs)
+
+    def bins(self, recipe: Recipe, sample: Floats) -> bytes:
+        raise NotImplementedError  # XGBoost's processes merge their sketches
+
     def _matrix(
         self,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         kept: Bools | None = None,
         ref: Any = None,
     ) -> Any:
         import xgboost as xgb
 
-        types = ["c" if i in job.categorical else "q" for i in range(scratch.n_columns)]
+        types = ["c" if i in recipe.categorical else "q" for i in range(scratch.n_columns)]
         n_bytes = 2 * len(scratch) * scratch.n_columns
         free = free_memory()
         on_disk = free is not None and n_bytes > free / 2
+        first = Path(str(scratch.files[0].name))
+        name = f"bins-{first.name}-{'all' if kept is None else 'held' if ref else 'kept'}"
+        weights = scratch.weight
+        if kept is not None and not kept.any():
+            # a library needs a row; it counts for nothing
+            kept = np.arange(len(scratch)) == 0
+            weights = np.zeros(len(scratch), np.float32)
 
         class Blocks(xgb.DataIter):
             def __init__(self) -> None:
                 self.blocks = scratch.blocks(kept)
-                cache = str(Path(str(scratch.file.name)).with_name("bins")) if on_disk else None
-                super().__init__(cache_prefix=cache)
+                super().__init__(cache_prefix=str(first.with_name(name)) if on_disk else None)
 
             def next(self, input_data: Callable[..., Any]) -> bool:
                 X, places = next(self.blocks, (None, None))
                 if X is None:
                     return False
-                weight = None if scratch.weight is None else scratch.weight[places]
+                weight = None if weights is None else weights[places]
                 input_data(data=X, label=scratch.y[places], weight=weight, feature_types=types)
                 return True
 
@@ -238,45 +475,58 @@ class _XGBoost:
         return kind(
             Blocks(),
             ref=ref,
-            nthread=job.n_jobs,
-            enable_categorical=bool(job.categorical),
+            nthread=recipe.n_jobs,
+            enable_categorical=bool(recipe.categorical),
         )
 
     def held_out_losses(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         held_out: Bools,
         rounds: int,
-        patience: int,
+        *,
+        patience: int | None,
+        company: Company | None = None,
+        after_loss: AfterLoss | None = None,
     ) -> Floats:
         import xgboost as xgb
 
-        from clearwood.models.estimators.stages import of_first_metric
+        class After(xgb.callback.TrainingCallback):
+            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002 - XGBoost's
+                if after_loss is not None:
+                    after_loss(float(of_first_metric(next(iter(evals_log.values())))[-1]))
+                return False
 
-        fitted = self._matrix(job, scratch, ~held_out)
         history: dict[str, Any] = {}
-        xgb.train(
-            {**_xgboost_params(estimator), "learning_rate": job.settings["learning_rate"]},
-            fitted,
-            rounds,
-            evals=[(self._matrix(job, scratch, held_out, fitted), "held_out")],
-            evals_result=history,
-            early_stopping_rounds=patience,
-            verbose_eval=False,
-        )
+        with _xgboost_joined(company):
+            fitted = self._matrix(recipe, scratch, ~held_out)
+            xgb.train(
+                self._params(recipe, company),
+                fitted,
+                rounds,
+                evals=[(self._matrix(recipe, scratch, held_out, fitted), "held_out")],
+                evals_result=history,
+                early_stopping_rounds=patience,
+                verbose_eval=False,
+                callbacks=[After()],
+            )
         return of_first_metric(next(iter(history.values())))
+
+    def _params(self, recipe: Recipe, company: Company | None) -> dict[str, Any]:
+        return (
+            dict(recipe.params) if company is None else {**recipe.params, "n_jobs": recipe.n_jobs}
+        )
 
     def fit(
         self,
-        estimator: Any,
-        job: Any,
+        recipe: Recipe,
         scratch: Scratch,
         rounds: int,
         *,
         grown: Grown | None,
         after_round: AfterRound,
+        company: Company | None = None,
     ) -> Any:
         import xgboost as xgb
 
@@ -284,28 +534,56 @@ class _XGBoost:
 
         class After(xgb.callback.TrainingCallback):
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002 - XGBoost's
-                after_round(epoch + 1, lambda: model.save_raw("json").decode("utf-8"))
+                after_round(before + epoch + 1, lambda: written(model))
                 return False
 
-        model = None
-        if grown is not None:
-            model = xgb.Booster()
-            model.load_model(bytearray(grown.model.encode("utf-8")))
-        return xgb.train(
-            {**_xgboost_params(estimator), "seed": job.seed + before},
-            self._matrix(job, scratch),
-            rounds - before,
-            xgb_model=model,
-            callbacks=[After()],
-        )
+        written = self.written
+        model = None if grown is None else self.read(grown.model)
+        with _xgboost_joined(company):
+            return xgb.train(
+                {**self._params(recipe, company), "seed": recipe.seed + before},
+                self._matrix(recipe, scratch),
+                rounds - before,
+                xgb_model=model,
+                callbacks=[After()],
+            )
+
+    def written(self, booster: Any) -> str:
+        return str(bytes(booster.save_raw("json")).decode("utf-8"))
+
+    def read(self, model: str) -> Any:
+        from xgboost import Booster
+
+        booster = Booster()
+        booster.load_model(bytearray(model.encode("utf-8")))
+        return booster
 
 
-def _xgboost_params(estimator: Any) -> dict[str, Any]:
-    params = dict(estimator.get_xgb_params())
-    params.pop("feature_types", None)
-    params.pop("enable_categorical", None)
-    n_classes = getattr(estimator, "n_classes_", 0)
-    return {**params, "num_class": n_classes} if n_classes > 2 else params
+@contextmanager
+def _xgboost_joined(company: Company | None) -> Iterator[None]:
+    """Join the other processes; the first of them keeps the list."""
+    if company is None:
+        yield
+        return
+    from xgboost.collective import CommunicatorContext
+    from xgboost.tracker import RabitTracker
+
+    host, port = company.addresses[0]
+    tracker = None
+    if company.rank == 0:
+        tracker = RabitTracker(len(company.addresses), host, port, sortby="task")
+        tracker.start()
+    with CommunicatorContext(
+        dmlc_communicator="rabit",
+        dmlc_tracker_uri=host,
+        dmlc_tracker_port=port,
+        dmlc_task_id=f"{company.rank:06d}",
+        dmlc_retry=_TRIES,
+        dmlc_timeout=_SECONDS,
+    ):
+        yield
+    if tracker is not None:
+        tracker.wait_for()
 
 
 LIGHTGBM_STREAMS: Streams = _LightGBM()

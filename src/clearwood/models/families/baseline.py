@@ -3,6 +3,7 @@
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
+from clearwood.models.estimators.streams import Moments
 from clearwood.models.families.shared import ANY, one_of
 
 __all__ = ["ENTRIES"]
@@ -31,6 +32,7 @@ ENTRIES = (
         estimates="mean or median of all rows; share of each class",
         build=_build,
         defaults={"statistic": None},
+        streams=Moments({"statistic": (None, "mean", "majority")}),
         monotone=True,
         complexity=1,
     ),

@@ -3,7 +3,11 @@
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from clearwood._shared.arrays import Floats
 from clearwood.models.entry import Entry, Job
+from clearwood.models.estimators.streams import Newton
 from clearwood.models.families.shared import CLASSES, NUMBERS, one_of
 from clearwood.models.spaces import Choice, Real
 from clearwood.table import Task
@@ -11,6 +15,15 @@ from clearwood.table import Task
 __all__ = ["ENTRIES"]
 
 _PENALTIES = ("none", "l1", "l2", "elastic-net")
+
+
+def _put_glm(model: Any, coefficients: Floats, intercept: float) -> None:
+    model.model_.coef_, model.model_.intercept_ = coefficients, intercept
+    model.coef_, model.intercept_ = coefficients, intercept
+
+
+def _put_logistic(model: Any, coefficients: Floats, intercept: float) -> None:
+    model.coef_, model.intercept_ = coefficients[None, :], np.array([intercept])
 
 
 def _glm(job: Job) -> Any:
@@ -84,6 +97,7 @@ ENTRIES = (
         estimates="mean",
         build=_glm,
         defaults={"distribution": "auto", "power": 1.5, "alpha": 1e-4},
+        streams=Newton(_put_glm),
         space={"alpha": Real(1e-6, 10.0, log=True)},
     ),
     _logistic_entry(
@@ -92,6 +106,7 @@ ENTRIES = (
         tasks=CLASSES,
         source="scikit-learn LogisticRegression",
         section="Rosso 3; course notes 20.1",
+        streams=Newton(_put_logistic, {"penalty": ("l2", "none"), "class_weight": (None,)}),
     ),
     _logistic_entry(
         name="softmax",

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
+from clearwood.models.estimators.streams import Moments
 from clearwood.models.families.shared import NUMBERS, builder
 from clearwood.models.spaces import Choice, Real, Whole
 
@@ -62,6 +63,7 @@ ENTRIES = (
         section="Hiabu 3.1; Rosso 2; course notes 6",
         loss="squared error",
         build=builder("sklearn.linear_model.LinearRegression"),
+        streams=Moments(),
         reference=True,
     ),
     _linear(
@@ -71,6 +73,7 @@ ENTRIES = (
         section="Hiabu 3.2; Rosso 2; course notes 19.1",
         loss="squared error + alpha · Σ β²",
         build=builder("sklearn.linear_model.Ridge"),
+        streams=Moments(),
         defaults={"alpha": 1.0},
         space={"alpha": Real(1e-3, 1e4, log=True)},
     ),
@@ -81,6 +84,7 @@ ENTRIES = (
         section="Hiabu 3.3; Rosso 2; course notes 19.2",
         loss="squared error / 2n + alpha · Σ |β|, with the target standardised",
         build=builder("sklearn.linear_model.Lasso", standardised=True, max_iter=20_000),
+        streams=Moments(),
         defaults={"alpha": 0.01},
         space={"alpha": Real(1e-4, 1.0, log=True)},
     ),
@@ -92,6 +96,7 @@ ENTRIES = (
         loss="squared error / 2n + alpha · Σ (l1_ratio · |β| + (1 − l1_ratio) · β² / 2), "
         "with the target standardised",
         build=builder("sklearn.linear_model.ElasticNet", standardised=True, max_iter=20_000),
+        streams=Moments(),
         defaults={"alpha": 0.01, "l1_ratio": 0.5},
         space={"alpha": Real(1e-4, 1.0, log=True), "l1_ratio": Real(0.05, 1.0)},
     ),
@@ -116,6 +121,8 @@ ENTRIES = (
         "Choose 'lasso' where there are more columns than rows or where many small effects matter. "
         "Standard errors after the choice would be too small, so none are given; repeat the "
         "choice on bootstrap draws to see how sure it is.",
+        reads="Columns that are not chosen have the coefficient 0 (cw.coefficients); the path "
+        "shows the best columns of each number, with the criterion (cw.path).",
     ),
     _linear(
         name="stagewise",
@@ -128,6 +135,8 @@ ENTRIES = (
         reference=True,
         advice="Take it to see how coefficients grow as a fit is refined slowly, which is also how "
         "boosting works. Its path is close to that of 'lasso', which is faster.",
+        reads="The path shows how each coefficient grows step by step (cw.path); the model is the "
+        "last step, a linear one (cw.coefficients).",
     ),
     _linear(
         name="lars",

@@ -19,7 +19,7 @@ from clearwood.table.encoding.columns import (
     encoder_state,
     write_plain_numbers,
 )
-from clearwood.table.encoding.learn_table import LearnedTable, Ways, learn_table
+from clearwood.table.encoding.learn_table import LearnedTable, Tallies, Ways, learn_table
 from clearwood.table.encoding.weighted import Weight, center_and_spread, centers_and_spreads
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
@@ -185,6 +185,34 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         """
         return self._learn(table, y, sample_weight)
 
+    def fit_tallies(self, empty: Table, tallies: Tallies) -> Self:
+        """Learn the encoding from few values of each column that tell as much as all rows.
+
+        Parameters
+        ----------
+        empty
+            The table without rows.
+        tallies
+            For each feature, values with their weights.
+
+        Returns
+        -------
+        Encoder
+            Itself, fitted, but for the scale: see `standardise`.
+        """
+        self._set_learned(learn_table(empty, None, None, self._ways(), tallies))
+        return self
+
+    def standardise(self, center: Floats, spread: Floats) -> None:
+        """Scale model columns that are quantities by means and standard deviations."""
+        at = self.standardisable_
+        self._scale(np.where(at, center, 0.0), np.where(at, spread, 1.0))
+
+    @property
+    def standardisable_(self) -> NDArray[np.bool_]:
+        """Which model columns are quantities, which ``scale`` standardises."""
+        return np.concatenate([encoder.standardisable for encoder in self._encoders])
+
     def transform(self, table: Table) -> Floats:
         """Encode rows.
 
@@ -266,8 +294,11 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self._starts = [0, *itertools.accumulate(widths[:-1])]
         self.n_features_in_ = len(self.used_)
 
+    def _ways(self) -> Ways:
+        return Ways(**{option.name: getattr(self, option.name) for option in fields(Ways)})
+
     def _learn(self, table: Table, y: Any, sample_weight: Any) -> Floats:
-        ways = Ways(**{option.name: getattr(self, option.name) for option in fields(Ways)})
+        ways = self._ways()
         table = _table(table)
         if table.n_rows == 0:
             raise InputError("the table has no rows to learn from", parameter="table")
@@ -299,7 +330,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         """Learn centre and spread from encoded training rows, and apply them to these rows."""
         counting = slice(None) if weight is None else weight > 0
         share = None if weight is None else weight[counting]
-        quantities = np.concatenate([encoder.standardisable for encoder in self._encoders])
+        quantities = self.standardisable_
         center, spread = np.zeros(len(quantities)), np.ones(len(quantities))
         at = np.flatnonzero(quantities)
         if weight is None and matrix.size <= _AT_ONCE:
@@ -310,6 +341,9 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             for j in at:
                 center[j], spread[j] = center_and_spread(matrix[counting, j], share)
                 matrix[:, j] = (matrix[:, j] - center[j]) / spread[j]
+        self._scale(center, spread)
+
+    def _scale(self, center: Floats, spread: Floats) -> None:
         self._encoders = tuple(
             encoder.standardised(center[start:], spread[start:])
             for encoder, start in zip(self._encoders, self._starts, strict=True)

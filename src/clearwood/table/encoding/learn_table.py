@@ -30,7 +30,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["LearnedTable", "Ways", "learn_table"]
+__all__ = ["LearnedTable", "Tallies", "Ways", "learn_table"]
 
 #: So many cells are stacked in memory without a thought.
 _AT_ONCE = 1 << 18
@@ -139,12 +139,21 @@ class LearnedTable:
     crossed: Mapping[int, Floats] = field(default_factory=dict)
 
 
-def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTable:
-    """Learn how every feature of a table is encoded; nothing is learned from rows of weight 0."""
+#: A column of few values that tell as much as all rows, each with its weight.
+Tallies = Mapping[str, tuple[Column, Weight]]
+
+
+def learn_table(
+    table: Table, y: Any, weight: Weight, ways: Ways, tallies: Tallies | None = None
+) -> LearnedTable:
+    """Learn how every feature of a table is encoded; nothing is learned from rows of weight 0.
+
+    With tallies, the table has no rows and what is learned comes from them.
+    """
     left_out = _left_out(table)
     counting = None if weight is None else weight > 0
     target = _target_encoding(table, y, weight, ways)
-    middles = _middles(table, weight)
+    middles = {} if tallies is not None else _middles(table, weight)
     used: list[str] = []
     encoders: list[ColumnEncoder] = []
     columns: list[Encoded] = []
@@ -153,7 +162,12 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
     for column in table.columns:
         if column.name in left_out:
             continue
-        counted = column if counting is None else column.take(counting)
+        if tallies is not None:
+            counted, share = tallies[column.name]
+        elif counting is None:
+            counted, share = column, None
+        else:
+            counted, share = column.take(counting), None if weight is None else weight[counting]
         way = ways.way(counted)
         if way == "target":
             encoder, encoded = learn_target(column, target.codes(column), target.outputs)
@@ -161,9 +175,7 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
             impute = ways.missing == "impute"
             encoder, encoded = learn_complete_numbers(column, middles[column.name], impute=impute)
         else:
-            encoder, encoded = ways.learn(
-                counted, way, None if weight is None else weight[counting]
-            )
+            encoder, encoded = ways.learn(counted, way, share)
         if not encoded:
             left_out[column.name] = "constant in the training rows"
             continue

@@ -31,7 +31,7 @@ from clearwood.table.parts.storage import (
     opened,
     unreadable,
 )
-from clearwood.table.parts.survey import survey
+from clearwood.table.parts.survey import differing, survey
 from clearwood.table.reading.csv import NotNumbersError, TextFile, scan_csv
 from clearwood.table.reading.files import check_exists
 from clearwood.table.reading.request import Request
@@ -281,7 +281,13 @@ def _csv(files: list[File], options: TextFile) -> Named:
 
 
 def _alike(named: Sequence[tuple[str, Rows]]) -> Named:
-    """Read as numbers the columns that are numbers in all files."""
+    """Read as numbers the columns that are numbers in all files, which have the same columns."""
+    first, *others = [(name, rows) for name, rows in named if isinstance(rows, CsvRows)]
+    wanted = first[1].scan.dialect.names
+    for name, rows in others:
+        here = rows.scan.dialect.names
+        if set(here) != set(wanted):
+            raise differing(name, here, wanted, first[0])
     scans = [rows.scan for _, rows in named if isinstance(rows, CsvRows)]
     numeric = frozenset.intersection(*(scan.numeric for scan in scans))
     return [

@@ -29,7 +29,7 @@ from clearwood.table.reading.read import check_known_targets, dropped_rows, sett
 from clearwood.table.reading.request import Assigned, Request
 from clearwood.table.types import NUMERIC, Kind, Role
 
-__all__ = ["survey"]
+__all__ = ["differing", "survey"]
 
 #: Numbers that are sorted at once, to see whether they are all different.
 _AT_ONCE = 1 << 22
@@ -98,7 +98,7 @@ class _Reader:
             for raws in rows.batches(BATCH_ROWS, columns):
                 by_name = {raw.name: raw for raw in raws}
                 if len(raws) != len(wanted) or any(n not in by_name for n in wanted):
-                    raise self._differing(name, list(by_name), wanted)
+                    raise differing(name, list(by_name), wanted, self.first)
                 yield (
                     i,
                     [
@@ -107,17 +107,19 @@ class _Reader:
                     ],
                 )
 
-    def _differing(self, name: str, here: list[str], wanted: Sequence[str]) -> InputError:
-        absent = [n for n in wanted if n not in here]
-        more = [n for n in here if n not in wanted]
-        lacks = f"lacks {_listed(absent)}" if absent else ""
-        has = f"has {_listed(more)} more" if more else ""
-        return InputError(
-            f"{name} {' and '.join(filter(None, (lacks, has)))}, other than {self.first}",
-            parameter="source",
-            value=name,
-            hint="all files of a table have the same columns, in any order.",
-        )
+
+def differing(name: str, here: Sequence[str], wanted: Sequence[str], first: str) -> InputError:
+    """Return the error for a file that has other columns than the first."""
+    absent = [n for n in wanted if n not in here]
+    more = [n for n in here if n not in wanted]
+    lacks = f"lacks {_listed(absent)}" if absent else ""
+    has = f"has {_listed(more)} more" if more else ""
+    return InputError(
+        f"{name} {' and '.join(filter(None, (lacks, has)))}, other than {first}",
+        parameter="source",
+        value=name,
+        hint="all files of a table have the same columns, in any order.",
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -1,46 +1,14 @@
 """Fitting to a table in parts: the same model, without all rows in memory."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from rows_in_parts import both, frame
 
 import clearwood as cw
-from clearwood.models import streaming
+from clearwood.models import encoded_rows, streaming
+from clearwood.models.estimators import streams
 
 LEARNERS = ["lightgbm", "xgboost"]
-
-
-def frame(n, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.random((n, 4))
-    town = rng.choice(["Bern", "Chur", "Lund", None], n)
-    mean = 3 * x[:, 0] + np.sin(6 * x[:, 1]) + (town == "Chur") * x[:, 2]
-    noise = rng.normal(size=n)
-    return pd.DataFrame(
-        {
-            "a": np.where(rng.random(n) < 0.1, np.nan, x[:, 0]),
-            "b": x[:, 1],
-            "c": x[:, 2],
-            "town": town,
-            "flag": x[:, 3] < 0.5,
-            "day": np.datetime64("2024-01-01") + (x[:, 3] * 400).astype(int),
-            "number": mean + 0.3 * noise,
-            "yes": (mean + noise > 2).astype(int),
-            "class": np.array(["u", "v", "w"])[np.clip(mean + noise, 0, 2).astype(int)],
-            "count": rng.poisson(np.exp(mean / 4)),
-            "weight": rng.integers(0, 3, n).astype(float),
-        }
-    )
-
-
-def both(target, n=1500, **options):
-    others = [name for name in ("number", "yes", "class", "count") if name != target]
-    if "weight" not in options:
-        others.append("weight")
-    data = frame(n)
-    options = {"target": target, "ignore": others, **options}
-    pieces = [data[:400], data[400:400], data[400:]]
-    return cw.read(data, **options), cw.read(pieces, parts=True, **options)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -137,6 +105,26 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(name, target, tmp_path, 
     )
 
 
+def test_the_text_of_two_lightgbm_models_is_joined_as_lightgbm_joins_them():
+    """Fails where LightGBM writes its models in another way: `joined_text` must follow."""
+    lgb = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 3))
+    y = rng.integers(0, 3, 300)
+    params = {"objective": "multiclass", "num_class": 3, "verbosity": -1, "num_leaves": 5}
+    first = lgb.train(params, lgb.Dataset(X, y), 4)
+    left = first.predict(X, raw_score=True)
+    second = lgb.train(params, lgb.Dataset(X, y, init_score=left), 3)
+    known = lgb.train(params, lgb.Dataset(X, y, free_raw_data=False), 3, init_model=first)
+    joined = lgb.Booster(
+        model_str=streams.joined_text(first.model_to_string(), second.model_to_string())
+    )
+    assert joined.num_trees() == known.num_trees() == 21
+    np.testing.assert_array_equal(joined.predict(X), known.predict(X))
+    with pytest.raises(ValueError, match="form that is not known"):
+        streams.joined_text("tree\n", "tree\n")
+
+
 def test_the_checkpoint_of_another_fit_is_refused(tmp_path, monkeypatch):
     _, parts = both("number")
     path = tmp_path / "fit.json"
@@ -153,9 +141,9 @@ def test_the_checkpoint_of_another_fit_is_refused(tmp_path, monkeypatch):
 
 def test_learners_that_need_all_rows_name_those_that_do_not():
     table, parts = both("number")
-    match = r"learner 'ridge' needs all rows.*'lightgbm', 'xgboost'.*data\.sample"
+    match = r"learner 'gam' needs all rows.*'glm'.*'lightgbm', 'xgboost'.*data\.sample"
     with pytest.raises(cw.InputError, match=match):
-        cw.learner("ridge").fit(parts)
+        cw.learner("gam").fit(parts)
     assert cw.learner("ridge").fit(parts.sample(500)).training_["rows"] == 500
     with pytest.raises(cw.InputError, match="categories='target' needs all rows"):
         cw.learner("lightgbm", categories="target").fit(parts)
@@ -163,21 +151,21 @@ def test_learners_that_need_all_rows_name_those_that_do_not():
         cw.learner("lightgbm").fit(parts, table.y)
     with pytest.raises(cw.InputError, match="read the table with task='binary'"):
         cw.learner("lightgbm", task="binary").fit(parts)
+    with pytest.raises(cw.InputError, match="distributed=True needs a Dask cluster"):
+        cw.learner("ridge").fit(parts, distributed=True)
     with pytest.raises(cw.InputError, match="checkpoint is for tables in parts"):
         cw.learner("lightgbm").fit(table, checkpoint="fit.json")
 
 
 def test_a_disk_that_is_too_small_is_named_before_the_fit(monkeypatch):
     _, parts = both("number")
-    usage = streaming.shutil.disk_usage("/")._replace(free=1000)
-    monkeypatch.setattr(streaming.shutil, "disk_usage", lambda _: usage)
+    usage = encoded_rows.shutil.disk_usage("/")._replace(free=1000)
+    monkeypatch.setattr(encoded_rows.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(cw.InputError, match=r"the encoded rows take .* TMPDIR"):
         cw.learner("lightgbm").fit(parts)
 
 
 def test_bins_of_xgboost_go_to_disk_where_they_do_not_fit(monkeypatch):
-    from clearwood.models.estimators import streams
-
     table, parts = both("number")
     inside = cw.learner("xgboost", n_estimators=5).fit(parts)
     monkeypatch.setattr(streams, "free_memory", lambda: 1000)

@@ -1,0 +1,151 @@
+"""Trees grown on the workers of a Dask cluster: nearly the model of the table, whoever is lost."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from rows_in_parts import both, frame
+from sklearn.base import clone
+
+import clearwood as cw
+from clearwood.models import on_cluster, streaming
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="signals"),
+]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield connected
+
+
+class _Harm:
+    """Sends a signal to a worker, or to its process, after the first trees are kept."""
+
+    def __init__(self, client, patch, sent, *, to_worker):
+        self.client, self.sent, self.to_worker = client, sent, to_worker
+        self.n_sent = 0
+        self.began = []
+        patch.setattr(streaming, "SLICE", 20)
+        save, run = streaming._Checkpoint.save, on_cluster.RowsOnCluster._run
+
+        def saved(checkpoint, rounds, written):
+            save(checkpoint, rounds, written)
+            if not self.n_sent:
+                self.n_sent += 1
+                threading.Thread(target=self.send).start()
+
+        def begun(rows, growing, on_event):
+            if not growing.chooses:
+                self.began.append(0 if growing.grown is None else growing.grown.rounds)
+            run(rows, growing, on_event)
+
+        patch.setattr(streaming._Checkpoint, "save", saved)
+        patch.setattr(on_cluster.RowsOnCluster, "_run", begun)
+
+    def send(self):
+        pids = self.client.run(os.getpid if self.to_worker else _process_of_worker)
+        os.kill(max(pids.values()), self.sent)
+
+
+def _process_of_worker():
+    from clearwood.parallel import gang
+
+    return max(one.process.pid for one in gang._processes.values() if one.code is None)
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(client, name, monkeypatch, tmp_path):
+    harm = _Harm(client, monkeypatch, signal.SIGKILL, to_worker=True)
+    table, parts = both("number", n=20_000, pieces=5, weight="weight")
+    new = cw.read(frame(8000, seed=1), target="number", ignore=["yes", "class", "count", "weight"])
+    learner = cw.learner(name, learning_rate=0.01, colsample_bynode=1.0)
+    whole = clone(learner).fit(table)
+    path = tmp_path / "fit.json"
+    learner.fit(parts, distributed=True, checkpoint=path)
+    assert harm.n_sent == 1
+    assert harm.began[0] == 0
+    assert harm.began[-1] >= 20
+    assert trees_of(learner) == learner.training_["settings"]["n_estimators"] > 100
+    risks = [np.mean((one.predict(new) - new.y) ** 2) for one in (whole, learner)]
+    assert risks[1] <= 1.005 * risks[0]
+    assert not path.exists()
+    assert not any(client.run(lambda dask_worker: _left(dask_worker.local_directory)).values())
+
+
+def trees_of(model):
+    booster = model.estimator_._Booster
+    return booster.num_trees() if hasattr(booster, "num_trees") else booster.num_boosted_rounds()
+
+
+def _left(folder):
+    return [str(path) for path in Path(folder).glob("clearwood-*")]
+
+
+def test_processes_that_fall_silent_are_begun_again(client, monkeypatch):
+    monkeypatch.setattr(on_cluster, "_LEAST", 3.0)
+    harm = _Harm(client, monkeypatch, signal.SIGSTOP, to_worker=False)
+    _, parts = both("class", n=20_000, pieces=5)
+    model = cw.learner("lightgbm", n_estimators=150).fit(parts, distributed=True)
+    assert harm.began[-1] >= 20
+    assert trees_of(model) == 3 * 150
+
+
+def test_bins_that_do_not_fit_go_to_the_cluster(client, monkeypatch):
+    _, parts = both("number")
+
+    def placed(rows):
+        raise InterruptedError
+
+    monkeypatch.setattr(on_cluster.RowsOnCluster, "place", placed)
+    cw.learner("lightgbm", n_estimators=3).fit(parts)
+    monkeypatch.setattr(streaming, "free_memory", lambda: 1000)
+    with pytest.raises(InterruptedError):
+        cw.learner("lightgbm", n_estimators=3).fit(parts)
+    cw.learner("lightgbm", n_estimators=3).fit(parts, distributed=False)
+
+
+def test_a_part_that_cannot_be_read_is_named(client):
+    _, parts = both("number")
+    parts.parts[2].rows.frame.drop(columns="a", inplace=True)
+    with pytest.raises(cw.InputError, match=r"'frame 3', failed 4 times.*column 'a'"):
+        cw.learner("lightgbm", n_estimators=3).fit(parts, distributed=True)
+
+
+def test_a_process_that_always_fails_ends_the_fit_with_its_reason(client, monkeypatch):
+    monkeypatch.setattr(on_cluster, "_TRIES", 1)
+    _, parts = both("number")
+
+    class Broken:
+        bin_rows = 0
+
+        def fit(self, *_, **__):
+            raise RuntimeError("no room for the bins")
+
+    fit = on_cluster.RowsOnCluster.fit
+
+    def broken(rows, *arguments, **options):
+        rows._streams = Broken()
+        return fit(rows, *arguments, **options)
+
+    monkeypatch.setattr(on_cluster.RowsOnCluster, "fit", broken)
+    with pytest.raises(cw.InputError, match=r"failed 1 time in a row.*no room for the bins"):
+        cw.learner("lightgbm", n_estimators=3).fit(parts, distributed=True)
