@@ -5,7 +5,8 @@ process of its own. Then workers and the driver are killed at random moments; th
 the same to the bit, and no part that was recorded may be worked on again.
 
 Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... add LEDGER LOG PROCESSES`` it
-is the program that is measured, or killed.
+is the program that is measured, or killed. ``... simulate ROWS [COLUMNS [TREES]]`` surveys and
+explains any number of rows in one process, and prints CPU time and peak memory after every step.
 """
 
 import json
@@ -24,48 +25,50 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 import clearwood as cw
 from benchmarks._harness import ROOT
+from clearwood.explanation import Explanation
 from clearwood.parallel import State, over
-from clearwood.table import Parts
+from clearwood.table import Parts, as_table
 
 #: Rows of a part, and those that kinds and levels are found from.
 PART_ROWS = 250_000
 SURVEYED = 100_000
 COLUMNS = 20
+TOWNS = ["Bern", "Chur", "Genf", "Basel", "Thun"]
+CODES = [f"c{k:03d}" for k in range(200)]
 #: Parts that are worked on while workers and drivers are killed.
 N_PARTS = 40
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Makes rows: twenty columns, two of them categories, from their numbers alone."""
+    """Makes rows from their numbers alone; two of the columns are categories."""
 
     log: str = ""
+    n_columns: int = COLUMNS
 
-    def __call__(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
+    def __call__(self, start: int, stop: int) -> pa.Table:
         if self.log:
             with Path(self.log).open("a") as file:
                 file.write(f"{start}\n")
         number = np.arange(start, stop, dtype=np.uint64)
-        rows: dict[str, NDArray[Any]] = {
-            f"x{k:02d}": _uniform(number, k) for k in range(COLUMNS - 2)
-        }
-        rows["town"] = np.array(["Bern", "Chur", "Genf", "Basel", "Thun"])[
-            (_uniform(number, 90) * 5).astype(np.intp)
-        ]
-        rows["code"] = np.array([f"c{k:03d}" for k in range(200)])[
-            (_uniform(number, 91) ** 2 * 200).astype(np.intp)
-        ]
-        rows["y"] = (
-            rows["x00"] * rows["x01"]
-            + np.sin(6 * rows["x02"])
-            + (rows["town"] == "Chur")
-            + 0.1 * _uniform(number, 92)
+        x = [_uniform(number, k) for k in range(self.n_columns - 2)]
+        town = (_uniform(number, 90) * len(TOWNS)).astype(np.int32)
+        code = (_uniform(number, 91) ** 2 * len(CODES)).astype(np.int32)
+        y = x[0] * x[1] + np.sin(6 * x[2]) + (town == 1) + 0.1 * _uniform(number, 92)
+        # levels come as codes, as they do from Parquet files
+        return pa.table(
+            {
+                **{f"x{k:02d}": values for k, values in enumerate(x)},
+                "town": pa.DictionaryArray.from_arrays(town, TOWNS),
+                "code": pa.DictionaryArray.from_arrays(code, CODES),
+                "y": y,
+            }
         )
-        return rows
 
 
 def _uniform(number: NDArray[np.uint64], stream: int) -> NDArray[np.float64]:
@@ -97,10 +100,10 @@ def table_of(n_rows: int, part_rows: int = PART_ROWS, log: str = "") -> Parts:
     return replace(few, parts=parts)
 
 
-def model() -> Any:
-    """Fit a hundred trees of 31 leaves to some rows."""
-    few = cw.read(Rows()(0, 20_000), target="y")
-    return cw.learner("lightgbm", n_estimators=100, num_leaves=31).fit(few)
+def model(n_columns: int = COLUMNS, n_trees: int = 100) -> Any:
+    """Fit trees of 31 leaves to some rows."""
+    few = cw.read(Rows(n_columns=n_columns)(0, 20_000), target="y")
+    return cw.learner("lightgbm", n_estimators=n_trees, num_leaves=31).fit(few)
 
 
 def measure(n_rows: int) -> dict[str, Any]:
@@ -139,6 +142,87 @@ def measure(n_rows: int) -> dict[str, Any]:
         "bytes_written_a_row": n_bytes / written.n_rows,
         "baseline": why.baseline,
     }
+
+
+def simulate(n_rows: int, n_columns: int, n_trees: int) -> dict[str, Any]:
+    """Survey so many rows that a function makes, and explain a model over all of them."""
+    fitted = model(n_columns, n_trees)
+    steps: dict[str, dict[str, float]] = {}
+
+    def timed(name: str, call: Any) -> Any:
+        started = time.process_time()
+        result = call()
+        steps[name] = {
+            "cpu_seconds": time.process_time() - started,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+        print(f"{name}: {json.dumps(steps[name])}", file=sys.stderr, flush=True)
+        return result
+
+    timed("imports and model", lambda: None)
+    data = timed("survey", lambda: Parts.of(Rows(n_columns=n_columns), n_rows, target="y"))
+    why = timed("sample", lambda: Explanation(fitted, data))
+    timed("background", lambda: why.decomposition)
+    importance = timed("importance", why.importance)
+    largest = int(np.argmax(importance.share))
+    return {
+        "rows": n_rows,
+        "columns": n_columns,
+        "trees": n_trees,
+        "parts": len(data.parts),
+        "steps": steps,
+        "peak_mb": max(step["peak_mb"] for step in steps.values()),
+        "cpu_us_a_row": 1e6 * sum(step["cpu_seconds"] for step in steps.values()) / n_rows,
+        "baseline": why.baseline,
+        "most_important": [importance.columns[largest], float(importance.share[largest])],
+    }
+
+
+# One more row
+
+
+def one_more_row(name: str, settings: dict[str, Any], n_rows: int = 3000) -> dict[str, float]:
+    """Compare the Shapley values of rows, from an explanation that is kept, with predicting them.
+
+    Rows come as a table or as a data frame, one at a time and many at once, none of them twice.
+    """
+    rows = Rows(n_columns=30)
+    data = cw.read(rows(0, n_rows), target="y")
+    fitted = cw.learner(name, **settings).fit(data)
+    why = cw.explain(fitted, data)
+    frame = rows(n_rows, n_rows + 10_000).drop_columns(["y"]).to_pandas()
+    single = [frame.iloc[[k]] for k in range(40)]
+    kinds: dict[str, list[Any]] = {
+        "table row": [as_table(one, schema=fitted.schema_) for one in single],
+        "frame row": single,
+        "10,000 rows": [frame[k : k + 10_000] for k in range(3)],
+    }
+    return {
+        kind: _median(why.shapley, some) / _median(fitted.predict, some)
+        for kind, some in kinds.items()
+    }
+
+
+def _median(call: Any, inputs: list[Any]) -> float:
+    """Return the CPU seconds of a call; the first one is not counted."""
+    seconds = []
+    for one in inputs:
+        started = time.process_time()
+        call(one)
+        seconds.append(time.process_time() - started)
+    return float(np.median(seconds[1:]))
+
+
+#: Learners whose single rows are timed, with settings that fit in seconds.
+HANDLES: dict[str, dict[str, Any]] = {
+    "gbm": {"max_iter": 60},
+    "lightgbm": {"n_estimators": 60},
+    "xgboost": {"n_estimators": 60},
+    "forest": {"n_estimators": 20, "max_depth": 6},
+    "gam": {},
+    "glass": {},
+    "ols": {},
+}
 
 
 # Kills
@@ -287,6 +371,11 @@ def report(*, quick: bool, path: Path) -> int:
         print(f"{n_rows:>12,} rows: peak {one['peak_mb']:,.0f} MB; CPU µs a row: {cpu}", flush=True)
     ratio = measured[-1]["peak_mb"] / measured[0]["peak_mb"]
     print(f"memory of {sizes[-1]:,} against {sizes[0]:,} rows: {ratio:.2f}x")
+    handles = {}
+    for name, settings in list(HANDLES.items())[: 2 if quick else None]:
+        handles[name] = one_more_row(name, settings)
+        shown = ", ".join(f"{kind} {value:.2f}x" for kind, value in handles[name].items())
+        print(f"Shapley values against predictions, {name}: {shown}", flush=True)
     kills = [kill(2 if quick else 50, "worker", 2), kill(2 if quick else 20, "driver", 1)]
     for one in kills:
         # a run whose workers are killed goes on by itself; one whose driver is killed is resumed
@@ -295,7 +384,9 @@ def report(*, quick: bool, path: Path) -> int:
             f"{one['kills']} kills of a {one['killed']} in {one['runs']} runs: {one['same']} with "
             f"the same bits{redone}"
         )
-    path.write_text(json.dumps({"sizes": measured, "kills": kills}, indent=1) + "\n")
+    path.write_text(
+        json.dumps({"sizes": measured, "handles": handles, "kills": kills}, indent=1) + "\n"
+    )
     broken: int = sum(one["same"] < one["runs"] or one["redone"] > 0 for one in kills)
     return broken + int(ratio > 1.1 and not quick)
 
@@ -303,5 +394,8 @@ def report(*, quick: bool, path: Path) -> int:
 if __name__ == "__main__":
     if sys.argv[1] == "measure":
         print(json.dumps(measure(int(sys.argv[2]))))
+    elif sys.argv[1] == "simulate":
+        sizes = [int(text.replace("_", "")) for text in sys.argv[2:]]
+        print(json.dumps(simulate(*sizes, *(8, 30)[len(sizes) - 1 :])))
     else:
         add(sys.argv[2], sys.argv[3], int(sys.argv[4]))

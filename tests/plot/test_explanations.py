@@ -128,6 +128,17 @@ def test_one_row_is_a_waterfall_from_the_baseline_to_its_prediction(why, data):
         assert after["from"] == pytest.approx(before["to"])
 
 
+def test_waterfall_shows_zero_for_a_column_that_only_rounding_moves(why, data):
+    found = why.shapley(data.take([7]))
+    noisy = found.values.copy()
+    noisy[0, 1] = -1.7e-16
+    found = replace(found, values=noisy)
+    name = f"{found.columns[1]} = "
+    bars = [row for row in values_in(found.plot()) if "from" in row]
+    assert [row["value"] for row in bars if row["column"].startswith(name)] == ["0"]
+    assert "e-16" not in repr(found)
+
+
 def test_waterfall_adds_up_what_it_does_not_show(data, why):
     found = why.shapley(data.head(3))
     bars = [row for row in values_in(found.plot(row=1, most=1)) if "from" in row]

@@ -63,10 +63,9 @@ def plot_contributions(result: "Contributions", *, row: int = 0) -> Any:
     """
     if not 0 <= row < len(result.rows):
         raise InputError(f"there is no row {row}; {len(result.rows)} were taken apart")
-    order = np.argsort(-np.abs(result.values[row]), kind="stable")
-    rows = [
-        {"column": cut(result.columns[k]), "value": float(result.values[row, k])} for k in order
-    ]
+    values = result.without_rounding().values[row]
+    order = np.argsort(-np.abs(values), kind="stable")
+    rows = [{"column": cut(result.columns[k]), "value": float(values[k])} for k in order]
     figure = _signed(rows, "column", f"adds to the {result.unit}")
     words = f"constant {number(result.constant)}, total {number(result.total[row])}"
     title = f"What columns add to row {result.rows[row]}"

@@ -1,5 +1,6 @@
 """A model that is explained and its data: imported once, encoded once, evaluated on any scale."""
 
+import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -283,25 +284,35 @@ class Explained:
                 part._labels = label_rows(self.data, self.n_rows)[kept]  # noqa: SLF001 - own class
             return self._part, None if y is None else np.asarray(y)[kept]
 
-    def _read(self, reader: Reader, data: Any) -> Rows:
-        """Read data once."""
+    def _read(self, reader: Reader, data: Any, key: Hashable | None = None) -> Rows:
+        """Read data once; ``key`` is what it is known by, where that is known already."""
         own = self._reader
         if own is not None and getattr(own, "forest", None) is not getattr(reader, "forest", None):
             return reader(data)  # trees after a step have other columns than the whole estimator
-        return self._remembered(self._readings, data, lambda: reader(data))
+        key = self._key(data) if key is None else key
+        return self._remembered(self._readings, data, key, lambda: reader(data))
 
     def rows(self, data: Any = None) -> Rows:
         """Return rows as the exact game is played with; the model's own data when None."""
         game = self.game
         data = self.data if data is None else as_rows(data)
-        return self._remembered(
-            self._encoded, data, lambda: game.encode(self._read(game.reader, data))
-        )
+        key = self._key(data)
+
+        def make() -> Rows:
+            return game.encode(self._read(game.reader, data, key))
+
+        return self._remembered(self._encoded, data, key, make)
+
+    def _key(self, data: Any) -> Hashable | None:
+        return _OWN if data is self.data else _key(data)
 
     def _remembered(
-        self, cache: "OrderedDict[Hashable, tuple[Any, Rows]]", data: Any, make: Callable[[], Rows]
+        self,
+        cache: "OrderedDict[Hashable, tuple[Any, Rows]]",
+        data: Any,
+        key: Hashable | None,
+        make: Callable[[], Rows],
     ) -> Rows:
-        key = _OWN if data is self.data else _key(data)
         if key is None:
             return make()
         with self._lock:
@@ -638,12 +649,8 @@ def _key(data: Any) -> Hashable | None:
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or frame.shape[0] * frame.shape[1] > _CELLS_COMPARED:
         return None
-    labels = tuple(data.index) if hasattr(data, "iloc") else None
-    types = tuple(str(kind) for kind in frame.schema.values())
-    values = tuple(tuple(frame[name].to_list()) for name in frame.columns)
     try:
-        key = ("frame", str(frame.implementation), tuple(frame.columns), types, labels, values)
-        hash(key)
-    except TypeError:
+        # of everything that a frame holds, the quickest thing to compare; it is never loaded
+        return ("frame", type(data), pickle.dumps(data, protocol=pickle.HIGHEST_PROTOCOL))
+    except (pickle.PicklingError, TypeError, AttributeError):
         return None
-    return key

@@ -98,9 +98,13 @@ class BoundSum(BoundGame):
         return Values(values)
 
     def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+        # every component is one column's own, so nothing is shared
+        values = self._centred(rows)
+        step(len(rows))
+        if not interactions:
+            return Values(values)
         sets = self.game.sets(1)
-        parts = self.components(rows, sets, step=step).values
-        return shared_out(parts, sets, len(sets), interactions=interactions)
+        return shared_out(values, sets, len(sets), interactions=True)
 
     def dependence(self, rows: Rows, players: Players) -> Values:
         return Values(self.baseline + self._centred(rows)[:, list(players)].sum(axis=1))

@@ -209,18 +209,37 @@ class Terms:
         """The score of the reference, of shape (outputs,)."""
         return np.asarray(self.score.of(self.reference[None, :])[0])
 
+    @cached_property
+    def _is_linear(self) -> bool:
+        """Whether coefficients give the score, so that nothing has to be looked for in rows."""
+        if self.score.steps:
+            return False
+        around = np.random.default_rng(0).normal(size=(_ROWS_COMPARED, len(self.reference)))
+        at = self.reference
+        return _is_linear(self.score.last, self.score.coefficients, at, at + around)
+
+    @cached_property
+    def _players(self) -> list[tuple[int, Index]]:
+        """The players that have columns of the matrix, and their columns."""
+        return [(int(k), np.flatnonzero(self.groups == k)) for k in np.unique(self.groups)]
+
     def of(self, matrix: Floats) -> Floats:
         """Compute (rows, players × outputs), outputs changing fastest."""
         terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
+        if self._is_linear and np.isfinite(matrix).all():
+            coefficients = self.score.coefficients
+            assert coefficients is not None
+            for player, mine in self._players:
+                terms[:, player] = (matrix[:, mine] - self.reference[mine]) @ coefficients[mine]
+            return terms.reshape(len(matrix), self.n_players * len(self.constant))
         reference = self.reference[None, :]
         columns = ColumnTerms.of(self.score, reference, matrix[:ROWS_CHECKED])
         start = columns(reference)
         block = max(ROWS_CHECKED, _CELLS_PER_BLOCK // max(matrix.shape[1] * terms.shape[2], 1))
         for first in range(0, len(matrix), block):
             part = columns(matrix[first : first + block]) - start
-            for player in np.unique(self.groups):
-                mine = part[:, self.groups == player]
-                terms[first : first + block, player] = mine.sum(axis=1)
+            for player, mine in self._players:
+                terms[first : first + block, player] = part[:, mine].sum(axis=1)
         return terms.reshape(len(matrix), self.n_players * len(self.constant))
 
 

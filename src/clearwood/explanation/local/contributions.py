@@ -1,7 +1,7 @@
 """Linear models read as sums: what each column adds to a prediction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, html_table
+from clearwood._shared.rounding import without_rounding
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.decomposition.decompose import chosen_output
 from clearwood.explanation.games.products import as_additive
@@ -74,24 +75,33 @@ class Contributions(Result):
         head = f"Contributions ({self.unit}) to {n_rows}: constant {number(self.constant)}"
         if len(self.rows) > 1:
             return head
-        parts = ", ".join(
-            f"{name} {value:+.4g}" for name, value in zip(self.columns, self.values[0], strict=True)
-        )
+        parts = ", ".join(f"{name} {value}" for name, value in self._written())
         return f"{head}, {parts}; total {number(float(self.total[0]))}"
 
     def _repr_html_(self) -> str:
         if len(self.rows) > 1:
             return html_table(repr(self), ("",), ())
-        listed = [
-            (name, f"{value:+.4g}")
-            for name, value in zip(self.columns, self.values[0], strict=True)
-        ]
         rows = [
             ("constant", f"{self.constant:+.4g}"),
-            *listed,
+            *self._written(),
             ("total", f"{float(self.total[0]):+.4g}"),
         ]
         return html_table(f"Contributions, {self.unit}", ("column", "adds"), rows)
+
+    def _written(self) -> list[tuple[str, str]]:
+        """Write what each column adds to the first row."""
+        values = self.without_rounding().values[0]
+        return [
+            (name, f"{value:+.4g}" if value else "0")
+            for name, value in zip(self.columns, values, strict=True)
+        ]
+
+    def without_rounding(self) -> "Contributions":
+        """Return the same with zero for terms that rounding alone left, as it is shown.
+
+        They are tiny beside the sum of the row's constant and terms.
+        """
+        return replace(self, values=without_rounding(self.values, self.constant, axis=1))
 
     def _columns(self) -> dict[str, Any]:
         taken = list(self.columns)

@@ -195,7 +195,7 @@ function startRows(element, data) {
    * @param {boolean} isChanged
    */
   function showParts(now, scale, at, isChanged) {
-    const sorted = sortedParts(now.parts, at.outputs, at.raw);
+    const sorted = sortedParts(now.parts, at.outputs, at.raw, scale.baseline);
     const bars = barsOf(sorted, columns, values, (k) => values[k] !== rows[chosen][k]);
     const was = isChanged && before ? before.raw[at.raw] : null;
     drawWaterfall(drawing, bars, { baseline: scale.baseline, raw: now.raw[at.raw], before: was, scale, alt: `Waterfall of the prediction. ${summary.textContent}` });

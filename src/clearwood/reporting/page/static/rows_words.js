@@ -133,17 +133,23 @@ function joined(words) {
   return `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
+/** What rounding alone can leave of a part, as a share of everything that is added up; as in the library. */
+const ROUNDING = 1024 * Number.EPSILON;
+
 /**
- * The parts of one output, the largest first.
+ * The parts of one output, the largest first; what rounding alone leaves of a part is nothing.
  * @param {ArrayLike<number>} parts
  * @param {number} outputs how many raw outputs there are
  * @param {number} output
+ * @param {number} baseline what the parts are added to
  * @returns {{column: number, part: number}[]}
  */
-function sortedParts(parts, outputs, output) {
-  return Array.from({ length: parts.length / outputs }, (_, column) => ({
+function sortedParts(parts, outputs, output, baseline) {
+  const own = Array.from({ length: parts.length / outputs }, (_, column) => parts[column * outputs + output]);
+  const size = own.reduce((sum, part) => sum + Math.abs(part), Math.abs(baseline));
+  return own.map((part, column) => ({
     column,
-    part: parts[column * outputs + output],
+    part: Math.abs(part) <= ROUNDING * size ? 0 : part,
   })).sort((a, b) => Math.abs(b.part) - Math.abs(a.part) || a.column - b.column);
 }
 
@@ -179,7 +185,7 @@ function sentence(explained, columns, values, scale, at) {
   const raw = explained.raw[at.raw];
   const predicted = predictionText(scale, explained.response[at.output]);
   const away = raw - scale.baseline;
-  const why = reasons(sortedParts(explained.parts, at.outputs, at.raw), columns, values, scale);
+  const why = reasons(sortedParts(explained.parts, at.outputs, at.raw, scale.baseline), columns, values, scale);
   const because = why ? `, ${why}` : "";
   const named = scale.response === "probability" || scale.response === "score";
   const what = named ? `${scale.response} of ${scale.output}: ${predicted}` : predicted;
