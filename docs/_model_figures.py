@@ -71,6 +71,18 @@ def subset() -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
+def inclusion() -> str:
+    """Draw how often halves of the rows choose each column."""
+    data = cw.datasets.load("diabetes")
+    return _svg(cw.inclusion("subset", data, draws=100, seed=1).plot())
+
+
+def discriminants() -> str:
+    """Draw classes in the coordinates that separate them best."""
+    data = cw.datasets.load("wine")
+    return _svg(cw.discriminants(cw.learner("lda").fit(data), data).plot())
+
+
 def bayes() -> str:
     """Draw posterior intervals of coefficients beside their priors."""
     import vl_convert
@@ -231,6 +243,8 @@ FIGURES: dict[str, Callable[[], str]] = {
     "hme": hme,
     "planted": planted,
     "subset": subset,
+    "inclusion": inclusion,
+    "discriminants": discriminants,
     "bayes": bayes,
     "local": local,
     "prim": prim,

@@ -12,7 +12,12 @@ path = cw.path(model, patients)
 path.plot()
 
 # %%
-# Standard errors after a selection would be too small, so none are shown. How often bootstrap
-# samples choose a column is a better guide.
+# Standard errors on the rows that chose the columns would be too small, so none are shown. How
+# often halves of the rows choose a column shows how sure the choice is.
 
-print(path.chosen, path.members(path.chosen))
+cw.inclusion(model, patients, draws=40).plot()
+
+# %%
+# Where one half chooses and the other estimates, intervals are valid.
+
+print(cw.coefficients(model, patients, split=0.5))

@@ -114,5 +114,8 @@ def test_what_cannot_be_repeated_is_refused():
     for option in ({"draws": 1}, {"draws": 2.5}, {"seed": -1}):
         with pytest.raises(InputError, match=next(iter(option))):
             cw.inclusion("lasso", data, **option)
+    flowers = cw.read({"x": np.arange(6.0), "k": ["a", *"bbbbb"]}, target="k")
+    with pytest.raises(InputError, match="class 'a' has a single row"):
+        cw.inclusion(cw.learner("logistic", penalty="l1"), flowers)
     with pytest.raises(InputError, match="needs a table with a target"):
         cw.inclusion("lasso", {"x": [1.0, 2.0]})

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from clearwood._shared.arrays import Floats, Index
@@ -100,11 +101,6 @@ class SelectionFrequency(Result):
     def draws(self) -> int:
         """How many folds, halves or samples there are."""
         return len(self.sizes)
-
-    @property
-    def folds(self) -> int:
-        """How many draws there are, where these are folds."""
-        return self.draws
 
     @property
     def mean_size(self) -> float:
@@ -299,6 +295,8 @@ def inclusion(
     assert table.task is not None
     plan = MonteCarlo(int(draws), 0.5) if resampled == "half" else Bootstrap(int(draws))
     classes = table.y if table.task.is_classification else None
+    if classes is not None and table.groups is None:
+        _check_classes(classes)
     splits = plan.splits(table.n_rows, y=classes, groups=table.groups, seed=int(seed))
     batch = max(1, len(splits) // 20)
     chosen: list[tuple[str, ...]] = []
@@ -323,6 +321,18 @@ def _check_whole(name: str, value: Any, least: int) -> None:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not least <= value < 2**32:
         raise bad_value(name, value, f"it must be a whole number of {least} or more")
+
+
+def _check_classes(classes: NDArray[Any]) -> None:
+    labels, counts = np.unique(classes, return_counts=True)
+    if counts.min() < 2:
+        label = str(labels[counts.argmin()])
+        raise InputError(
+            f"class {label!r} has a single row, which some draws would not have",
+            parameter="data",
+            value=label,
+            hint="leave that class out, or merge it with another.",
+        )
 
 
 def _choice(one: Candidate, rows: Index) -> tuple[str, ...]:

@@ -212,6 +212,16 @@ def test_tests_of_columns_find_the_one_without_effect():
     assert {test.column: test.freedom for test in table.tests}["region"] == 2
 
 
+def test_no_penalty_can_be_written_as_none():
+    data = read("left")
+    word, nothing = (
+        cw.coefficients(cw.learner("logistic", penalty=penalty).fit(data), data)
+        for penalty in ("none", None)
+    )
+    np.testing.assert_array_equal(nothing.standard_errors, word.standard_errors)
+    assert np.isfinite(word.standard_errors).all()
+
+
 @pytest.mark.parametrize(
     ("learner", "settings", "hint"),
     [

@@ -346,7 +346,7 @@ def _family(model: Learner) -> Family | None:
         return "normal"
     if model.name == "glm":
         return model.estimator_.distribution_  # type: ignore[no-any-return]
-    if model.name == "logistic" and settings["penalty"] in ("none", "l2"):
+    if model.name == "logistic" and settings["penalty"] in ("none", None, "l2"):
         return None if settings["class_weight"] is not None else "binomial"
     return None
 

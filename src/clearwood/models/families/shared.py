@@ -78,6 +78,8 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     """
     value = job.settings[setting]
     known = list(known)
+    if value is None and "none" in known:  # which the command line reads as None
+        return "none"
     if value not in known:
         raise unknown_choice(setting, value, map(str, known), kind=Setting)
     return value
