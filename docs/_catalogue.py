@@ -1,5 +1,6 @@
 """Write the page of learners: run `python docs/_catalogue.py` after changing the catalogue."""
 
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,18 @@ ENCODING = {
     "native": "categories by the library itself",
     "target": "categories by their mean target",
 }
+
+
+#: Pages of learners, and which of its pictures shows a learner that is not the first on its page.
+OWN_PAGES = ("bayes", "gam", "glass", "hme", "isle", "local", "mars", "planted", "prim", "rules")
+PAGES = {
+    **{name: name for name in (*OWN_PAGES, "scorecard", "tree")},
+    "bumping": "tree",
+    **dict.fromkeys(["subset", "stagewise"], "subset"),
+    **dict.fromkeys(["lda", "rda", "hyperplane"], "discriminants"),
+    **dict.fromkeys(["network", "transformer", "cnn"], "networks"),
+}
+PICTURES = {"transformer": "attention", "cnn": "cells"}
 
 
 def built_in() -> list[Entry]:
@@ -74,6 +87,9 @@ def section(entry: Entry) -> list[str]:
         f"{entry.title}. Family: {entry.family}.",
         "",
         *([entry.advice, ""] if entry.advice else []),
+        f"{entry.how_to_read}{page_of(entry)}",
+        "",
+        *picture_of(entry),
         f"- **Loss:** {escaped(entry.loss)}",
         f"- **Estimates:** {entry.estimates}",
         f"- **From:** {entry.source}{needs}",
@@ -88,6 +104,23 @@ def section(entry: Entry) -> list[str]:
             for name, default in entry.defaults.items()
         ]
     return lines
+
+
+def page_of(entry: Entry) -> str:
+    """Return a link to the page of a learner, where it has one."""
+    page = PAGES.get(entry.name)
+    return f" More on [its page](../models/{page}.md)." if page else ""
+
+
+def picture_of(entry: Entry) -> list[str]:
+    """Return the picture of a learner: the first of its page, or the one named."""
+    page = PAGES.get(entry.name)
+    if page is None:
+        return []
+    text = (PAGE.parents[1] / "models" / f"{page}.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"^!\[.*?\]\(\.\./assets/.*?\)$", text, re.MULTILINE)
+    named = [one for one in pictures if PICTURES.get(entry.name, "") in one]
+    return [named[0], ""]
 
 
 def searched(dimension: Any) -> str:

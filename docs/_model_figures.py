@@ -207,6 +207,19 @@ def attention() -> str:
     return _svg(cw.attention(model, data).plot())
 
 
+def cells() -> str:
+    """Draw what the pixels of a digit add to the score of its class."""
+    from sklearn.datasets import load_digits
+
+    X, digit = (part[:600] for part in load_digits(return_X_y=True))
+    X = X.reshape(-1, 8, 8)[:, :, 1:7].reshape(-1, 48)  # without the empty margins
+    names = [f"pixel {k // 6 + 1},{k % 6 + 2}" for k in range(48)]
+    rows = dict(zip(names, X.T, strict=True)) | {"digit": [f"a {k}" for k in digit]}
+    data = cw.read(rows, target="digit")
+    model = cw.learner("cnn", grid=(8, 6), epochs=15).fit(data)
+    return _svg(cw.integrated_gradients(model, data, 0).plot())
+
+
 def _network() -> cw.Learner:
     settings: dict[str, Any] = {
         "early_stopping": True,
@@ -252,6 +265,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "networks": networks,
     "gradients": gradients,
     "attention": attention,
+    "cells": cells,
 }
 
 

@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 from clearwood._shared.frames import frame, plain
 
-__all__ = ["Result", "document", "html_table"]
+__all__ = ["Result", "TableResult", "document", "html_table"]
+
+#: Letters of a cell that a printed table shows.
+_WIDEST_CELL = 24
 
 
 class Result:
@@ -64,6 +67,70 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f'<pre class="clearwood-result">{escape(repr(self))}</pre>'
+
+
+class TableResult(Result):
+    """A result that is read as one table, with a headline above it and notes below it.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Shares(TableResult):
+    ...     shares: dict[str, str]
+    ...     notes = ("estimated",)
+    ...
+    ...     def _headline(self):
+    ...         return "Shares of columns"
+    ...
+    ...     def _cells(self):
+    ...         return ["column", "share"], [list(pair) for pair in self.shares.items()]
+    >>> Shares({"age": "60 %", "bmi": "7 %"})
+    Shares of columns
+    <BLANKLINE>
+    column  share
+    age      60 %
+    bmi       7 %
+    note: estimated
+    """
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        return ()
+
+    def _headline(self) -> str:
+        """Return what the table shows, in one line."""
+        raise NotImplementedError
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the headings, and the rows as they are written."""
+        raise NotImplementedError
+
+    def _above(self) -> Sequence[str]:
+        """Return lines between the headline and the table."""
+        return ()
+
+    def __repr__(self) -> str:
+        headings, rows = self._cells()
+        cut = [
+            [cell if len(cell) <= _WIDEST_CELL else f"{cell[: _WIDEST_CELL - 1]}…" for cell in row]
+            for row in rows
+        ]
+        widths = [max(map(len, cells)) for cells in zip(headings, *cut, strict=True)]
+        table = [
+            "  ".join(
+                f"{cell:>{width}}" if k else f"{cell:<{width}}"
+                for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            for cells in (headings, *cut)
+        ]
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join([self._headline(), *self._above(), "", *table, *notes])
+
+    def _repr_html_(self) -> str:
+        headings, rows = self._cells()
+        return html_table(self._headline(), headings, rows, [*self._above(), *self.notes])
 
 
 def document(values: Mapping[str, Any]) -> dict[str, Any]:

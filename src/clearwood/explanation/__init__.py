@@ -41,12 +41,15 @@ if TYPE_CHECKING:
     from clearwood.explanation.linear.path import CoefficientPath
     from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
-    from clearwood.explanation.local.integrated_gradients import IntegratedGradients
+    from clearwood.explanation.local.integrated_gradients import (
+        IntegratedGradients,
+        integrated_gradients,
+    )
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
     from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
-    from clearwood.explanation.networks.attention import Attention
-    from clearwood.explanation.networks.training_curve import TrainingCurve
+    from clearwood.explanation.networks.attention import Attention, attention
+    from clearwood.explanation.networks.training_curve import TrainingCurve, training_curve
     from clearwood.explanation.over_parts.background import InParts
     from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
@@ -106,10 +109,12 @@ __all__ = [
     "WhatIf",
     "Witness",
     "as_additive",
+    "attention",
     "checked_weights",
     "coefficients",
     "default_values",
     "factors_of_game",
+    "integrated_gradients",
     "joint_curves",
     "learner_players",
     "leaves_of",
@@ -117,4 +122,5 @@ __all__ = [
     "rows_outside",
     "sentence_of",
     "shape_of",
+    "training_curve",
 ]

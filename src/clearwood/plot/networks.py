@@ -124,9 +124,11 @@ def _wrapped(notes: tuple[str, ...]) -> list[str]:
 
 
 def plot_integrated_gradients(result: "IntegratedGradients", *, most: int = 15) -> Any:
-    """Draw what each column adds to the prediction of the baseline."""
+    """Draw what each column adds to the prediction of the baseline, cells of a grid in place."""
     import altair as alt
 
+    if result.grid is not None:
+        return _plot_grid(result)
     order = np.argsort(-np.abs(result.values), kind="stable")
     rows = [
         {
@@ -161,4 +163,58 @@ def plot_integrated_gradients(result: "IntegratedGradients", *, most: int = 15) 
         f"What each column adds: {words}",
         width=_WIDTH,
         height=alt.Step(26),
+    )
+
+
+def _plot_grid(result: "IntegratedGradients") -> Any:
+    """Draw what each cell of a grid adds, where it lies."""
+    import altair as alt
+
+    assert result.grid is not None
+    height, across = result.grid
+    rows = [
+        {
+            "row": cell // across + 1,
+            "column": cell % across + 1,
+            "cell": cut(result.columns[k]),
+            "value": result.row_values[k],
+            "baseline": result.baseline_values[k],
+            "adds": float(result.values[k]),
+        }
+        for k, cell in enumerate(result.cells)
+    ]
+    far = max(float(np.abs(result.values).max(initial=0.0)), 1e-300)
+    colour = alt.Color(
+        "adds:Q",
+        title=f"adds to the {result.unit}",
+        scale=alt.Scale(domain=[-far, 0, far], range=[DOWN, "#F7F7F7", UP], interpolate="rgb"),
+    )
+    cells = (
+        chart_of(rows)
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "column:O",
+                title="column of the grid",
+                axis=alt.Axis(labelAngle=0),
+                scale=alt.Scale(domain=list(range(1, across + 1))),
+            ),
+            y=alt.Y(
+                "row:O", title="row of the grid", scale=alt.Scale(domain=list(range(1, height + 1)))
+            ),
+            color=colour,
+            tooltip=["cell:N", "value:N", "baseline:N", alt.Tooltip("adds:Q", format=".4g")],
+        )
+    )
+    most = int(np.argmax(np.abs(result.values)))
+    place = f"row {result.cells[most] // across + 1}, column {result.cells[most] % across + 1}"
+    name = "" if result.output == "prediction" else f" of {result.output}"
+    size = max(16, min(40, 320 // max(height, across)))
+    return headed(
+        cells,
+        f"From {number(result.baseline)} at the baseline to {number(result.prediction)}{name}",
+        [f"integrated gradients of {result.model}, {result.unit}", *result.notes],
+        f"What each cell adds; most in {place}: {number(float(result.values[most]))}.",
+        width=size * across,
+        height=size * height,
     )

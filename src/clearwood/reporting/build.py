@@ -27,6 +27,7 @@ from clearwood.reporting.sections import (
     fairness,
     importance,
     individual,
+    network,
     performance,
     reproduction,
     summary,
@@ -46,6 +47,7 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
     "table": (table.TITLE, table.section),
     "importance": ("Feature importance and effects", importance.section),
     "individual": ("Individual predictions", individual.section),
+    "network": (network.TITLE, network.section),
     "tree": ("One tree", tree.section),
     "fairness": (fairness.TITLE, fairness.section),
     "cautions": ("Cautions", cautions.section),
@@ -102,8 +104,8 @@ def report(
     sections
         Which sections to write: "summary", "data", "performance", "terms" (for models that are
         read term by term), "table" (for learners in which at most two columns interact),
-        "importance", "individual", "tree", "fairness" (where a column is protected), "cautions",
-        "reproduction"; all of them by default.
+        "importance", "individual", "network" (for neural networks), "tree", "fairness" (where a
+        column is protected), "cautions", "reproduction"; all of them by default.
     quick
         Use fewer rows and less time for every explanation.
     sample
@@ -156,10 +158,10 @@ def report(
             raise bad_value(name, number, f"it is a whole number, {least} or more")
     if threshold is not None and not 0 < threshold < 1:
         raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
-    model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
-    subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
     if model is None:
         model = _best(benchmark, data, n_jobs)
+    model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
+    subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
     imported = Stage(Step.IMPORT, clock.passed)
     options = Options(
         seed=seed,
@@ -185,8 +187,6 @@ def report(
     return Report(title=findings.title, sections=tuple(written), about=_about(findings))
 
 
-def _before(subject: Subject) -> dict[str, float]:
-    """Return what is known of the work before the report, in seconds."""
 def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:
     """Fit the best learner of a benchmark to the data."""
     if not isinstance(benchmark, Benchmark):
@@ -199,6 +199,8 @@ def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:
     return benchmark.best().fit(data, n_jobs=n_jobs)
 
 
+def _before(subject: Subject) -> dict[str, float]:
+    """Return what is known of the work before the report, in seconds."""
     seconds = {}
     if subject.benchmark is not None:
         seconds["benchmark"] = subject.benchmark.seconds

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +34,15 @@ def show(
     if as_json:
         print_json({**result.to_json(), "files": [str(path) for path in files]})
         return
-    if hasattr(result, "notes"):
+    if is_dataclass(result) and "notes" in {field.name for field in fields(result)}:
         print_text(prose(text_without(result, "notes")))
         print_text(*(prose(f"note: {note}") for note in result.notes))
     else:
         print_text(prose(repr(result)))
     print_text(*(f"Wrote {path}" for path in files))
     if table and not files:
-        print_text(terminal_table(result.to_frame("dict"), width()))
+        shown = result.without_rounding() if hasattr(result, "without_rounding") else result
+        print_text(terminal_table(shown.to_frame("dict"), width()))
 
 
 def write_result(path: Path, result: Any, *, force: bool) -> None:

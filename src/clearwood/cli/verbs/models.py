@@ -21,7 +21,8 @@ __all__ = ["models"]
 #: Fields of an entry that its JSON document has as they are.
 _FIELDS = (
     *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "section"),
-    *("categories", "missing", "scale", "monotone", "advice", "complexity"),
+    *("categories", "missing", "scale", "monotone", "advice", "how_to_read"),
+    "complexity",
 )
 
 
@@ -179,6 +180,7 @@ def _one(entry: "Entry", *, json: bool) -> None:
     ]
     if entry.advice:
         rows.append(("when to take it", entry.advice))
+    rows.append(("how to read it", entry.how_to_read))
     if entry.monotone:
         rows.append(("constraints", "rising or falling with a column (--monotone)"))
     if entry.family != "baseline":

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import IN_TABLES, number
-from clearwood._shared.results import Result, html_table
+from clearwood._shared.results import TableResult
 from clearwood.explanation.adapter.stack import as_rows, chosen_row
 from clearwood.explanation.effects.boundaries import typical, written
 from clearwood.explanation.outputs import output_position
@@ -25,7 +25,7 @@ _FEWEST_PIECES = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class IntegratedGradients(Result):
+class IntegratedGradients(TableResult):
     """The difference between two predictions of a network, divided among columns.
 
     Made by `clearwood.integrated_gradients`.
@@ -48,6 +48,9 @@ class IntegratedGradients(Result):
         Points of the line at which gradients were taken.
     is_typical
         Whether the baseline is the typical row of the data rather than one that was given.
+    grid, cells
+        Of a "cnn": rows and columns of its grid, and the cell of each column, counted row by row
+        from 0; None and empty for other networks.
     """
 
     model: str
@@ -62,6 +65,8 @@ class IntegratedGradients(Result):
     baseline: float
     n_points: int
     is_typical: bool
+    grid: tuple[int, int] | None = None
+    cells: tuple[int, ...] = ()
     _derived = ("gap", "notes")
 
     @property
@@ -93,11 +98,9 @@ class IntegratedGradients(Result):
         name = "" if self.output == "prediction" else f" of {self.output}"
         return f"Integrated gradients of {self.model} ({self.unit}{name})"
 
-    def _ends(self) -> str:
-        return (
-            f"{number(self.baseline, IN_TABLES)} at the baseline, "
-            f"{number(self.prediction, IN_TABLES)} here"
-        )
+    def _above(self) -> list[str]:
+        ends = (number(value, IN_TABLES) for value in (self.baseline, self.prediction))
+        return ["{} at the baseline, {} here".format(*ends)]
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         order = np.argsort(-np.abs(self.values), kind="stable")
@@ -107,29 +110,8 @@ class IntegratedGradients(Result):
         ]
         return ["column", "value", "baseline", "adds"], lines
 
-    def __repr__(self) -> str:
-        headings, lines = self._cells()
-        cut = [[cell if len(cell) <= 24 else f"{cell[:23]}…" for cell in line] for line in lines]
-        widths = [max(map(len, cells)) for cells in zip(headings, *cut, strict=True)]
-        text = [
-            "  ".join(
-                [
-                    f"{cells[0]:<{widths[0]}}",
-                    *(f"{c:>{w}}" for c, w in zip(cells[1:], widths[1:], strict=True)),
-                ]
-            )
-            for cells in (headings, *cut)
-        ]
-        return "\n".join(
-            [self._headline(), self._ends(), "", *text, *(f"note: {note}" for note in self.notes)]
-        )
-
-    def _repr_html_(self) -> str:
-        headings, lines = self._cells()
-        return html_table(f"{self._headline()}: {self._ends()}", headings, lines, self.notes)
-
     def plot(self, *, most: int = 15) -> Any:
-        """Draw what each column adds (Altair); at most ``most`` of them by name."""
+        """Draw what each column adds (Altair): cells in their grid, else ``most`` by name."""
         from clearwood.plot import plot_integrated_gradients
 
         return plot_integrated_gradients(self, most=most)
@@ -220,6 +202,7 @@ def integrated_gradients(
     sums = np.array([[name == owner for owner in owners] for name in names], np.float64)
     is_two = estimator.link_ == "logistic"
     label = "prediction" if not hasattr(model, "classes_") else str(model.classes_[at + is_two])
+    grid, cells = getattr(estimator, "cells_of_columns", lambda: (None, ()))()
     return IntegratedGradients(
         model=model.name,
         output=label,
@@ -233,6 +216,8 @@ def integrated_gradients(
         baseline=ends[0],
         n_points=n_points,
         is_typical=baseline is None,
+        grid=grid,
+        cells=tuple(cells),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood._shared.results import Result, html_table
+from clearwood._shared.results import TableResult
 from clearwood.models import Learner
 from clearwood.table import as_table
 
@@ -25,7 +25,7 @@ _WARNINGS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attention(Result):
+class Attention(TableResult):
     """Mean weights of attention over rows; made by `clearwood.attention`.
 
     Parameters
@@ -78,18 +78,10 @@ class Attention(Result):
             f"{count(layers, 'layer')}, {count(heads, 'head')}, seed {self.seed}"
         )
 
-    def _cells(self) -> list[list[str]]:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         order = np.argsort(-self.of_prediction, kind="stable")
-        return [[self.columns[k], percent(self.of_prediction[k])] for k in order]
-
-    def __repr__(self) -> str:
-        lines = self._cells()
-        width = max(len(name) for name, _ in lines)
-        table = [f"{name:<{width}}  {share:>7}" for name, share in lines]
-        return "\n".join([self._headline(), "", *table, *(f"note: {n}" for n in self.notes)])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._headline(), ["column", "attention"], self._cells(), self.notes)
+        rows = [[self.columns[k], percent(self.of_prediction[k])] for k in order]
+        return ["column", "attention"], rows
 
     def plot(self) -> Any:
         """Draw how much each column's vector takes from each other (Altair)."""

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import IN_TABLES, count, number
-from clearwood._shared.results import Result, html_table
+from clearwood._shared.results import TableResult
 from clearwood.models import Learner
 
 __all__ = ["TrainingCurve", "training_curve"]
@@ -26,7 +26,7 @@ _MOST_LINES = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TrainingCurve(Result):
+class TrainingCurve(TableResult):
     """Losses and learning rate of a network in each epoch; made by `clearwood.training_curve`.
 
     Parameters
@@ -96,19 +96,8 @@ class TrainingCurve(Result):
             f"{count(len(self.training), 'epoch')}, seed {self.seed}; * the model"
         )
 
-    def __repr__(self) -> str:
-        headings, lines = self._cells()
-        widths = [max(map(len, cells)) for cells in zip(headings, *lines, strict=True)]
-        text = [
-            "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
-            for cells in (headings, *lines)
-        ]
-        notes = [f"note: {note}" for note in self.notes]
-        return "\n".join([self._headline(), f"loss: {self.loss}", "", *text, *notes])
-
-    def _repr_html_(self) -> str:
-        headings, lines = self._cells()
-        return html_table(self._headline(), headings, lines, [f"loss: {self.loss}", *self.notes])
+    def _above(self) -> list[str]:
+        return [f"loss: {self.loss}"]
 
     def plot(self) -> Any:
         """Draw both losses over the epochs (Altair)."""

@@ -171,6 +171,9 @@ ENTRIES = (
         "intervals. It does not fail where a column separates the classes. Without knowledge of "
         "your own it predicts like 'ridge'; for curves take 'gam'. The method mcmc draws from the "
         "posterior instead of approximating it, which matters where rows or events are few.",
+        reads="The table of coefficients has the posterior mean and interval of each beside its "
+        "prior (cw.coefficients; clearwood explain coefficients); effects have posterior bands, "
+        "and predict_interval gives intervals of single rows.",
         build=_bayes,
         defaults=_DEFAULTS,
         space={"scale": Real(0.01, 2.5, log=True)},

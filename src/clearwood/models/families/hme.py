@@ -34,6 +34,9 @@ ENTRIES = (
         "them is not sharp: the table of gates and experts shows which group has which "
         "coefficients. The likelihood has many maxima, so look at several seeds before reading an "
         "expert. For predictions alone compare 'gam' and 'gbm'.",
+        reads="Gates and experts are a table of coefficients in the units of the columns "
+        "(cw.models.equation); effects, importance and Shapley values are estimated by predicting "
+        "many rows, as a mixture is no sum.",
         build=_hme,
         defaults={"levels": 2, "ridge": 1.0, "restarts": 5, "max_steps": 200},
         space={"levels": Whole(1, 3), "ridge": Real(0.01, 100.0, log=True)},

@@ -39,6 +39,8 @@ ENTRIES = (
         "matter, so that the model is small, quick to predict and explained exactly. The setting "
         "choose one-se keeps fewer still. For rules that can be read one by one take 'rules', for "
         "the best predictions compare 'gbm' and 'forest'.",
+        reads="It is a weighted sum of few trees: effects, interactions and Shapley values are "
+        "exact. The attribute tree_weights_ of its estimator has the weights of the trees kept.",
         build=_isle,
         defaults={
             "n_trees": 200,

@@ -76,5 +76,8 @@ ENTRIES = (
         "smooth shape; categories change the curve as far as the rows show it. Bandwidths are "
         "chosen in the fit, a large one for a column that does not matter. With more columns no "
         "rows are near: 'gam' or 'gbm' do better.",
+        reads="Look at cw.effect for one or two columns: the curve is the model. The bandwidths "
+        "(bandwidth_ of its estimator) say which columns matter: a large one averages over all "
+        "values of its column.",
     ),
 )

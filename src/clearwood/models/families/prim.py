@@ -22,6 +22,8 @@ ENTRIES = (
         "the claims or patients at most risk, by rules with honest means: each mean is from rows "
         "that took no part in finding its box. As a prediction for all rows it is coarse; 'tree' "
         "or 'rules' predict better.",
+        reads="Each box is a rule with its share of the rows and an honest mean "
+        "(cw.models.equation); its picture is the trajectory of the search.",
         build=own_builder("clearwood.models.glassbox.prim.estimators.Prim"),
         defaults={
             "direction": "high",

@@ -158,6 +158,8 @@ ENTRIES = (
         advice="Take it instead of 'tree' where columns matter only together, so that no first "
         "split looks useful. It is a single tree, read and drawn like any other, and takes about "
         "twenty times as long to fit. Where columns matter one by one it gains nothing.",
+        reads="It is one tree: cw.condense(model).to_text() writes it out, and effects and "
+        "Shapley values are exact.",
         defaults={**_OF_TREE, "samples": 20},
         complexity=4,
     ),

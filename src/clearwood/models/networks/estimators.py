@@ -822,7 +822,7 @@ class _Cnn(_Network):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _cells(self) -> tuple[tuple[int, int], list[int]]:
+    def cells_of_columns(self) -> tuple[tuple[int, int], list[int]]:
         """Return the shape of the grid, and the cell of each column."""
         if len(self.categorical):
             raise InputError(
@@ -846,7 +846,7 @@ class _Cnn(_Network):
         return shape, cells
 
     def _network(self, modules: Any, n_outputs: int) -> Any:
-        shape, cells = self._cells()
+        shape, cells = self.cells_of_columns()
         return modules.Cnn(
             shape=shape,
             cells=cells,
@@ -857,7 +857,7 @@ class _Cnn(_Network):
 
     def _learn_inputs(self, rows: Floats, weight: Floats) -> None:
         """Learn one scale for all cells, so that neighbours can be compared."""
-        self._cells()
+        self.cells_of_columns()
         known = ~np.isnan(rows)
         if not known.any():
             raise InputError("every cell is missing in every row", parameter="data")

@@ -28,6 +28,7 @@ from clearwood.reporting.collect.findings import (
     LEAST_INTERACTION,
     EffectViews,
     Findings,
+    Inside,
     Options,
     Performance,
     Step,
@@ -57,6 +58,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
     "table": (Step.FACTORS,),
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
     "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
+    "network": (Step.NETWORK,),
     "tree": (Step.CONDENSE, Step.PAGE_MODEL),
     "fairness": (),
     "cautions": (
@@ -85,6 +87,8 @@ _MOST_SEARCHED = 60
 _LEAST_SHARE = 0.005
 # Averages over fewer rows than this would be noise.
 _FEWEST_ROWS, _FEWEST_EXACT, _FEWEST_CARRIED = 100, 200, 30
+# Attention is averaged over rows at most.
+_ROWS_OF_ATTENTION = 500
 # Predictions of the table that take less are timed twice.
 _SHORT = 0.2
 # With more leaves than this, no single tree will be found in the time there is.
@@ -173,6 +177,7 @@ class Collector:
         findings = self._rows(findings)
         findings = replace(
             findings,
+            inside=self._when(Step.NETWORK, lambda: self._inside(findings)),
             condensed=self._when(Step.CONDENSE, self._condensed),
             leakage=self._leakage(findings),
             twins=self._when(Step.TWINS, lambda: self._twins(findings)),
@@ -472,13 +477,13 @@ class Collector:
         bench, chosen = self.subject.benchmark, self.subject.chosen
         if bench is None or chosen is None or not self.subject.same_rows:
             return None
+        if bench.in_parts is not None:
+            return None  # the rows that were held out are not those of the page
         return self.stages.run(Step.HELD_OUT, lambda: bench.predictions(chosen))
 
     def _choosing(self) -> Choosing | None:
         bench = self.subject.benchmark
         if bench is None or len(bench.standings) < 2:
-        if bench.in_parts is not None:
-            return None  # the rows that were held out are not those of the page
             return None
         try:
             return bench.choosing()
@@ -553,6 +558,21 @@ class Collector:
         except Exception:  # the step that predicts all rows has the reason
             return (), None
         return self.subject.predictor.outputs, predicted
+
+    def _inside(self, findings: Findings) -> Inside | None:
+        """Look into a network; at no row, on a page without rows."""
+        training = self.subject.training()
+        if training is None:
+            return None
+        rows = some_rows(self.table, _ROWS_OF_ATTENTION, self.seed)
+        attention = self.subject.attention(rows)
+        predictions, places = findings.predictions, findings.sample_rows
+        if predictions is None or not len(places):
+            return Inside(training, attention=attention)
+        order = places[np.argsort(predictions.reshape(len(predictions), -1)[places, -1])]
+        chosen = {"lowest": order[0], "median": order[len(order) // 2], "highest": order[-1]}
+        each = {name: self.subject.gradients(int(row)) for name, row in chosen.items()}
+        return Inside(training, each, tuple(map(int, chosen.values())), attention)
 
     # One tree, and checks of the data
 

@@ -13,19 +13,25 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condensing import Condensed, condense, with_surrogates
 from clearwood.explanation import (
+    Attention,
     Coefficients,
     Decomposition,
     Effect,
     Explanation,
     Factors,
+    IntegratedGradients,
     Predictor,
     Shapley,
     TermTable,
+    TrainingCurve,
     Unit,
+    attention,
     coefficients,
     factors_of_game,
+    integrated_gradients,
     leaves_of,
     readable_order,
+    training_curve,
 )
 from clearwood.forest import Forest
 from clearwood.models import Learner
@@ -179,6 +185,24 @@ class ExplainedModel:
                 return coefficients(self.model, self.table)
             except InputError:
                 return None
+
+    def training(self) -> TrainingCurve | None:
+        """Return the training of a network, or None."""
+        try:
+            return training_curve(self.model)
+        except InputError:
+            return None
+
+    def gradients(self, row: int) -> IntegratedGradients:
+        """Divide the prediction of a row of the table by integrated gradients."""
+        return integrated_gradients(self.model, self.table, row)
+
+    def attention(self, rows: Table) -> Attention | None:
+        """Return the attention of a transformer, or None."""
+        try:
+            return attention(self.model, rows)
+        except InputError:
+            return None
 
     def factors(self) -> Factors | None:
         """Return the model as a table of factors; None for other models than learners."""

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from clearwood.evaluation import CalibrationCurve, Evaluation, Interval, Measures, Residuals
     from clearwood.explanation import (
         Agreement,
+        Attention,
         Coefficients,
         Decomposition,
         Effect,
         Factors,
         Importance,
         InParts,
+        IntegratedGradients,
         Interactions,
         Shapley,
         TermTable,
+        TrainingCurve,
     )
     from clearwood.table import Profile
 
@@ -39,6 +42,7 @@ __all__ = [
     "LEAST_INTERACTION",
     "EffectViews",
     "Findings",
+    "Inside",
     "Options",
     "Performance",
     "Stage",
@@ -74,6 +78,7 @@ class Step(StrEnum):
     HELD_OUT = "held-out predictions"
     LEARNING_CURVE = "learning curve"
     SHAPLEY = "Shapley values"
+    NETWORK = "inside the network"
     PAGE_MODEL = "model in the page"
     CONDENSE = "one tree"
     LEAKAGE = "leakage"
@@ -129,6 +134,29 @@ class EffectViews:
     ale: "Effect | None" = None
 
 
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """What only a neural network has.
+
+    Parameters
+    ----------
+    training
+        Its losses, epoch by epoch.
+    gradients
+        Integrated gradients of some rows of the page, by what their prediction is among those of
+        the page: "lowest", "median", "highest"; none on a page without rows.
+    rows
+        The positions of these rows in the table.
+    attention
+        Of a transformer; None for other networks.
+    """
+
+    training: "TrainingCurve"
+    gradients: "Mapping[str, IntegratedGradients]" = field(default_factory=dict)
+    rows: tuple[int, ...] = ()
+    attention: "Attention | None" = None
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Performance:
     """How well the model predicts some rows.
@@ -140,6 +168,9 @@ class Performance:
         (rows given as held out) or "training" (the rows it was, or may have been, fitted to).
     n_rows
         How many.
+    sampled_of
+        Where measures, calibration and residuals are of a sample of these rows: of how many. The
+        risk is that of all of them.
     loss, risk_title
         What the risk is the mean of, and what that mean is called: "mean squared error".
     risk
@@ -165,12 +196,10 @@ class Performance:
     calibration: "CalibrationCurve | None" = None
     residuals: "Residuals | None" = None
     evaluation: "Evaluation | None" = None
+    sampled_of: int | None = None
 
     @property
     def explained(self) -> float | None:
-    sampled_of
-        Where measures, calibration and residuals are of a sample of these rows: of how many. The
-        risk is that of all of them.
         """The share of the baseline's risk that the model removes."""
         if self.baseline is None or not self.baseline > 0:
             return None
@@ -196,7 +225,6 @@ class Findings:
     name
         What to call the model: the learner's name, or the kind of the model.
     sample, sample_rows
-    sampled_of: int | None = None
         The rows that the page carries, drawn from the table with the seed, and their positions in
         it, in increasing order. They are also the background of `shapley`.
     features
@@ -232,6 +260,8 @@ class Findings:
         Of a linear learner that is explained on the rows it was fitted to.
     factors
         A learner in which at most two columns interact, as a base value and what cells do to it.
+    inside
+        Of a neural network: its training, gradients and attention; None for other models.
     n_test_outside
         How many test rows lie outside the training range of some column; None if not known.
     page_model
@@ -277,6 +307,7 @@ class Findings:
     term_effects: "tuple[Effect, ...]" = ()
     coefficients: "Coefficients | None" = None
     factors: "Factors | None" = None
+    inside: Inside | None = None
     n_test_outside: int | None = None
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
     association: "Association | None" = None

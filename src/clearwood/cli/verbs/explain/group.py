@@ -11,6 +11,7 @@ from clearwood.cli.verbs.explain.effect import effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
 from clearwood.cli.verbs.explain.inclusion import inclusion
 from clearwood.cli.verbs.explain.monotone import monotone
+from clearwood.cli.verbs.explain.networks import attention, gradients, training
 from clearwood.cli.verbs.explain.path import path
 from clearwood.cli.verbs.explain.predictions import contributions, lime, shapley, what_if
 
@@ -36,5 +37,6 @@ for _verb in (
     *(decomposition, effect, direct, importance, agreement),
     *(shapley, lime, what_if, contributions, coefficients, path, inclusion),
     *(boundaries, discriminants, monotone),
+    *(training, gradients, attention),
 ):
     app.command()(_verb)
