@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.models.selection.forests import boruta
+from clearwood.models.selection import forests
+from clearwood.models.selection.forests import _importance, boruta
 from clearwood.models.selection.knockoffs import copies, knockoffs, leading, separations
 from clearwood.models.selection.lasso import design_of, entries, path_down
 from clearwood.models.selection.stability import entering, stability
@@ -140,6 +141,24 @@ def test_boruta_finds_an_interaction_and_leaves_noise_out(candidates_of):
     shares, chosen = boruta(candidates_of({**_named(X), "town": town}, y), 20, 0.05)
     assert np.flatnonzero(chosen).tolist() == [0, 1, 8]
     assert (shares[chosen] > 0.9).all()
+
+
+def test_boruta_draws_some_of_many_rows_for_each_round(candidates_of, monkeypatch):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(400, 4))
+    these = candidates_of(_named(X), X[:, 0] + 0.5 * rng.normal(size=400))
+    fitted = []
+
+    def importance(these, matrix, rows, *rest):
+        fitted.append(rows)
+        return _importance(these, matrix, rows, *rest)
+
+    monkeypatch.setattr(forests, "_ROWS_OF_A_ROUND", 150)
+    monkeypatch.setattr(forests, "_importance", importance)
+    _, chosen = boruta(these, 12, 0.05)
+    assert np.flatnonzero(chosen).tolist() == [0]
+    assert {len(rows) for rows in fitted} == {150}
+    assert not np.array_equal(fitted[0], fitted[1])
 
 
 def test_boruta_chooses_nothing_of_noise(candidates_of):

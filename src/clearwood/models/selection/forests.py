@@ -3,21 +3,27 @@
 import numpy as np
 from scipy.stats import binom
 
-from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.draws import draw_rows
 from clearwood._shared.progress import progress
 from clearwood.models.selection.candidates import Candidates
 
 __all__ = ["boruta", "trees"]
 
 _TREES = 200
-#: Boruta grows small forests many times.
-_TREES_OF_A_ROUND = 60
 _DEPTH = 7
+#: Boruta grows small forests many times, each on at most so many rows that are drawn anew.
+_TREES_OF_A_ROUND = 60
+_ROWS_OF_A_ROUND = 5000
+#: The share of the columns that a split looks at; with few of them most splits see only noise.
+_SHARE_OF_A_SPLIT = 1 / 3
 
 
 def trees(these: Candidates) -> Floats:
     """Return the share of the impurity that each column removes in a forest."""
-    return these.by_owner(_importance(these, these.matrix, _TREES, these.seed))
+    every_row = np.arange(these.n_rows)
+    importance = _importance(these, these.matrix, every_row, _TREES, "sqrt", these.seed)
+    return these.by_owner(importance)
 
 
 def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]:
@@ -40,13 +46,16 @@ def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]
         for done in range(1, rounds + 1):
             alive = np.flatnonzero(is_open | chosen)
             parts = np.flatnonzero(np.isin(these.owners, alive))
-            real, owners = these.matrix[:, parts], these.owners[parts]
+            owners = these.owners[parts]
+            seed = int(rng.integers(2**31))
+            rows = draw_rows(these.n_rows, _ROWS_OF_A_ROUND, seed=seed)
+            real = these.matrix[np.ix_(rows, parts)]
             shadows = np.empty_like(real)
             for k in alive:
                 own = owners == k
                 shadows[:, own] = real[:, own][rng.permutation(len(real))]
             both = np.hstack([real, shadows])
-            found = _importance(these, both, _TREES_OF_A_ROUND, int(rng.integers(2**31)))
+            found = _importance(these, both, rows, _TREES_OF_A_ROUND, _SHARE_OF_A_SPLIT, seed)
             own = these.by_owner(found[: len(parts)], owners)
             copied = these.by_owner(found[len(parts) :], owners)
             wins[alive] += own[alive] > copied[alive].max()
@@ -61,10 +70,18 @@ def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]
     return wins / np.maximum(played, 1), chosen
 
 
-def _importance(these: Candidates, matrix: Floats, n_trees: int, seed: int) -> Floats:
+def _importance(
+    these: Candidates,
+    matrix: Floats,
+    rows: Index,
+    n_trees: int,
+    max_features: float | str,
+    seed: int,
+) -> Floats:
+    """Return the share of the impurity that each column of a matrix of some rows removes."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
     make = ExtraTreesClassifier if these.task.is_classification else ExtraTreesRegressor
-    forest = make(n_trees, max_depth=_DEPTH, max_features="sqrt", random_state=seed)
-    forest.fit(matrix, these.target, sample_weight=these.weights)
+    forest = make(n_trees, max_depth=_DEPTH, max_features=max_features, random_state=seed)
+    forest.fit(matrix, these.target[rows], sample_weight=these.weights[rows])
     return np.asarray(forest.feature_importances_)
