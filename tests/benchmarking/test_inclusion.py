@@ -76,8 +76,8 @@ def test_repeated_rows_look_like_evidence_for_noise():
     rng = np.random.default_rng(0)
     noise = {f"x{j}": rng.normal(size=200) for j in range(12)}
     data = cw.read({**noise, "y": rng.normal(size=200)}, target="y")
-    half = cw.inclusion("subset", data, draws=60).shares.mean()
-    bootstrap = cw.inclusion("subset", data, draws=60, resampled="bootstrap").shares.mean()
+    half = cw.inclusion("subset", data, draws=30).shares.mean()
+    bootstrap = cw.inclusion("subset", data, draws=30, resampled="bootstrap").shares.mean()
     assert half < 0.08
     assert bootstrap > 2 * half
 
