@@ -1,11 +1,14 @@
 """The page of a model explained over rows in parts."""
 
+import html
+
 import numpy as np
 import pytest
 
 import clearwood as cw
 from clearwood.explanation.adapter import explained
 from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.sections.words import number
 from clearwood.table import Parts
 
 
@@ -37,3 +40,26 @@ def test_the_page_counts_all_rows_and_says_what_is_sampled(model, monkeypatch):
     assert "Exact over all rows" in text
     assert "3 parts, 1 worker in this process, 0 retries" in text
     assert "Over a sample of 300 rows, seed 0" in text
+
+
+def test_the_best_of_a_benchmark_over_parts_is_fitted_and_its_rows_are_stated():
+    data = Parts.of(rows, 900, target="y", part_rows=300)
+    bench = cw.benchmark(data, ["baseline", "tree"], sample=100)
+    held = bench.in_parts
+    page = cw.report(
+        None, data, benchmark=bench, quick=True, sections=["performance", "reproduction"]
+    )
+    text = html.unescape(page.to_html())
+    assert f"exact over all {held.n_test} held-out rows" in text
+    assert f"Fitted to a sample of 100 of the {held.n_train} training rows (seed 0)" in text
+    assert "Over a sample of 100 held-out rows, seed 0" in text
+    assert f"(a sample of 100 of {held.n_test} rows)" in text
+    assert number(bench["tree"].risk) in text
+    assert ".fit(data.sample(100, seed=0))" in text
+    # the same page from the table in memory has the same target, columns and rows
+    table = cw.read(rows(0, 900), target="y")
+    model = cw.learner("tree").fit(table)
+    plain = cw.report(model, table, quick=True, sections=["performance"])
+    assert page.about[:3] == plain.about[:3]
+    with pytest.raises(cw.InputError, match="no benchmark whose best learner"):
+        cw.report(None, data)
