@@ -105,7 +105,7 @@ def test_the_value_function_and_the_background_are_in_the_result(model, X):
 def test_the_text_of_one_row_goes_from_the_baseline_to_the_prediction_with_signs():
     data = cw.datasets.insurance(200, seed=1)
     one = cw.shapley(cw.learner("glm").fit(data), data, data.head(1))
-    head, first, *steps, last = repr(one).splitlines()
+    _head, first, *steps, last = repr(one).splitlines()
     assert first.split() == ["baseline", number(one.baseline)]
     assert last.split() == ["prediction", number(one.prediction[0])]
     values = dict(zip(one.columns, one.values[0], strict=True))
