@@ -20,8 +20,6 @@ reasons = cw.shapley(model, accepted, refused)
 reasons.plot()
 
 # %%
-# The largest contributions upwards are the reasons.
+# The same in words: the largest contributions upwards are the reasons.
 
-order = np.argsort(-reasons.values[0].ravel())[:3]
-for j in order:
-    print(f"{reasons.columns[j]} = {refused[reasons.columns[j]].labels()[0]}")
+print(reasons)
