@@ -28,7 +28,7 @@ from clearwood.models.estimators.streams import (
     Scratch,
     Streams,
 )
-from clearwood.parallel import LostError, State, over, refuse_other_versions, together, workers_of
+from clearwood.parallel import LostError, State, over, together, workers_of
 from clearwood.table import Part
 
 __all__ = ["rows_on_cluster"]
@@ -108,7 +108,6 @@ class RowsOnCluster:
         started = time.monotonic()
         while True:
             there = self._workers()
-            refuse_other_versions(self._client, list(there))
             absent = [one for one in self._placed if self._where.get(one.number) not in there]
             if not absent:
                 break
@@ -227,15 +226,15 @@ class RowsOnCluster:
         addresses = sorted(set(self._where.values()))
         if any(address not in threads for address in addresses):
             raise LostError("a worker is gone")
-        folders = self._client.run(_folder_of, self._token, workers=addresses)
         bins = None
         if self._streams.bin_rows and len(addresses) > 1:
             sample = [self._sample[number] for number in sorted(self._sample)]
             bins = self._streams.bins(growing.recipe, np.concatenate(sample))
 
-        def arguments(rank: int, ends: tuple[tuple[str, int], ...]) -> "_Member":
-            address = addresses[rank]
-            folder = Path(folders[address])
+        def arguments(
+            rank: int, ends: tuple[tuple[str, int], ...], folders: Sequence[Any]
+        ) -> "_Member":
+            address, folder = addresses[rank], Path(folders[rank])
             recipe = replace(growing.recipe, n_jobs=threads[address])
             return _Member(
                 replace(growing, recipe=recipe),
@@ -252,7 +251,15 @@ class RowsOnCluster:
                 pace.beat()
             return on_event(rank, event)
 
-        together(self._client, addresses, _grow, arguments, on_event=heard, patience=pace.patience)
+        together(
+            self._client,
+            addresses,
+            _grow,
+            arguments,
+            ask=(_folder_of, self._token),
+            on_event=heard,
+            patience=pace.patience,
+        )
 
     def remove(self) -> None:
         """Remove the files of all workers that can be reached."""

@@ -1,13 +1,7 @@
 """Work over the parts of a table: in turn, in processes or on a cluster, and kept in a ledger."""
 
 from clearwood.parallel.engine import Run, Work, over
-from clearwood.parallel.gang import (
-    LostError,
-    cluster,
-    refuse_other_versions,
-    together,
-    workers_of,
-)
+from clearwood.parallel.gang import LostError, cluster, together, workers_of
 from clearwood.parallel.ledger import Ledger
 from clearwood.parallel.pools import LOOK_EVERY, end_with
 from clearwood.parallel.state import State
@@ -25,7 +19,6 @@ __all__ = [
     "end_with",
     "needs_folder",
     "over",
-    "refuse_other_versions",
     "together",
     "workers_of",
     "write_parts",

@@ -28,7 +28,7 @@ from clearwood._shared.errors import InputError
 from clearwood.parallel.engine import VERSION, Payload
 from clearwood.parallel.pools import LOOK_EVERY
 
-__all__ = ["LostError", "cluster", "refuse_other_versions", "together", "workers_of"]
+__all__ = ["LostError", "cluster", "together", "workers_of"]
 
 #: A worker that answers nothing for so many seconds is lost. A process ends if nobody has looked at
 #: it for as long, because the driver was killed.
@@ -59,31 +59,35 @@ def cluster() -> Any:
 
 
 def workers_of(client: Any) -> dict[str, int]:
-    """Return the address of each worker, and its threads."""
-    return {str(address): int(n) for address, n in client.nthreads().items()}
+    """Return the address of each worker that answers, and its threads.
 
-
-def refuse_other_versions(client: Any, addresses: Sequence[str]) -> None:
-    """Refuse workers that have another version of Clearwood."""
-    found = client.run(_version, workers=list(addresses), on_error="return")
+    Raises
+    ------
+    InputError
+        If one of them has another version of Clearwood.
+    """
+    threads = {str(address): int(n) for address, n in client.nthreads().items()}
+    found = client.run(_version, workers=list(threads), on_error="return") if threads else {}
     for address, version in found.items():
-        if version != VERSION:
-            # one that lacks this very module is older
-            known = "another version of Clearwood"
-            there = known if isinstance(version, Exception) else f"Clearwood {version}"
+        # one that lacks this very function is older
+        is_older = isinstance(version, ImportError | AttributeError)
+        if is_older or (isinstance(version, str) and version != VERSION):
+            there = "another version of Clearwood" if is_older else f"Clearwood {version}"
             raise InputError(
                 f"the worker on {address!r} has {there}, the driver {VERSION}",
                 parameter="workers",
                 hint="install the same version of Clearwood on every worker.",
             )
+    return {address: n for address, n in threads.items() if found.get(address) == VERSION}
 
 
 def together(
     client: Any,
     addresses: Sequence[str],
     work: Member,
-    arguments: Callable[[int, tuple[tuple[str, int], ...]], Any],
+    arguments: Callable[[int, tuple[tuple[str, int], ...], Sequence[Any]], Any],
     *,
+    ask: tuple[Any, ...],
     on_event: Callable[[int, Event], bool],
     patience: Callable[[], float],
 ) -> None:
@@ -99,7 +103,10 @@ def together(
         A function of a module, called in each process with its arguments and a function that
         reports JSON values to the driver.
     arguments
-        Makes the arguments of a process, from its number and from the host and a free port of each.
+        Makes the arguments of a process, from its number, the host and a free port of each, and
+        what each worker answered.
+    ask
+        A function, and its arguments, to call on each worker before the processes are started.
     on_event
         Called in the driver with the number of a process and what it reported. True ends all.
     patience
@@ -117,11 +124,13 @@ def together(
     try:
         places = watch.call(_free_port)
         ends = tuple((_host(address), int(places[address])) for address in addresses)
+        by_worker = watch.call(*ask)
+        answers = [by_worker[address] for address in addresses]
         futures += [
             client.submit(
                 _run_member,
                 f"{session}.{rank}",
-                Payload.of((work, arguments(rank, ends))),
+                Payload.of((work, arguments(rank, ends, answers))),
                 workers=[address],
                 allow_other_workers=False,
                 pure=False,

@@ -224,6 +224,13 @@ def test_a_file_that_changes_after_it_was_read_is_noticed(folder):
         parts.to_table()
 
 
+def test_a_file_that_is_gone_is_named(folder):
+    parts = cw.read(folder, parts=True)
+    (folder / "c.parquet").unlink()
+    with pytest.raises(cw.InputError, match=r"c\.parquet is not there any more.*put the file back"):
+        parts.to_table()
+
+
 def test_folders_without_tables_and_patterns_without_files_are_refused(tmp_path):
     refused("no file that holds a table", tmp_path)
     refused(r"no file matches .*\*\.parquet", tmp_path / "*.parquet")

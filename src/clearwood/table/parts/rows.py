@@ -277,6 +277,9 @@ def broken(file: File, error: Exception) -> InputError:
     if isinstance(error, PermissionError):
         message = f"you do not have permission to read {file.path}"
         return unreadable(file.path, message, "check its permissions.")
+    if isinstance(error, FileNotFoundError):
+        message = f"{file.path} is not there any more"
+        return unreadable(file.path, message, "read the table again, or put the file back.")
     reason = str(error).split("\n", maxsplit=1)[0]
     return unreadable(
         file.path,

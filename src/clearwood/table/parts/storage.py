@@ -124,7 +124,8 @@ def list_files(source: str) -> tuple[list[File], bool]:
             str(where), f"you do not have permission to read {where}", "check its permissions."
         ) from error
     except OSError as error:
-        raise unreadable(source, f"{source} cannot be read: {_first_line(error)}") from error
+        hint = "check the address, the network and your keys." if is_address(source) else None
+        raise unreadable(source, f"{source} cannot be read: {_first_line(error)}", hint) from error
 
 
 def _list_local(source: str) -> tuple[list[File], bool]:
