@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearwood.models.selection import forests
-from clearwood.models.selection.forests import _importance, boruta
+from clearwood.models.selection.forests import _importance, boruta, trees
 from clearwood.models.selection.knockoffs import copies, knockoffs, leading, separations
 from clearwood.models.selection.lasso import design_of, entries, path_down
 from clearwood.models.selection.stability import entering, stability
@@ -108,6 +108,12 @@ def test_stability_selection_leaves_noise_out_and_finds_what_matters(classes, ca
     assert all(found)
 
 
+def test_stability_finds_a_column_that_is_the_only_one(candidates_of):
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=80)
+    assert stability(candidates_of({"x": x}, x + rng.normal(size=80)), 1).tolist() == [1.0]
+
+
 def test_stability_of_groups_is_judged_on_whole_groups(candidates_of):
     rng = np.random.default_rng(4)
     these = replace(
@@ -141,6 +147,15 @@ def test_boruta_finds_an_interaction_and_leaves_noise_out(candidates_of):
     shares, chosen = boruta(candidates_of({**_named(X), "town": town}, y), 20, 0.05)
     assert np.flatnonzero(chosen).tolist() == [0, 1, 8]
     assert (shares[chosen] > 0.9).all()
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e200, 0.0), (1.0, 1e9)])
+def test_forests_see_columns_that_32_bits_cannot_hold(scale, shift, candidates_of):
+    rng = np.random.default_rng(10)
+    x, noise = rng.normal(size=(2, 100))
+    these = candidates_of({"x": shift + scale * x, "noise": noise}, x)
+    assert trees(these)[0] > 0.8
+    assert boruta(these, 12, 0.05)[1].tolist() == [True, False]
 
 
 def test_boruta_draws_some_of_many_rows_for_each_round(candidates_of, monkeypatch):

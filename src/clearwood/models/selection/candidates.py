@@ -217,6 +217,9 @@ def standardised(matrix: Floats, weights: Floats) -> Floats:
     """
     total = weights.sum()
     centred = matrix - weights @ matrix / total
+    # so that squares of large numbers do not overflow
+    largest = np.abs(centred).max(axis=0)
+    centred /= np.where(largest > 0, largest, 1.0)
     spread = np.sqrt(weights @ centred**2 / total)
     return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 

@@ -6,7 +6,7 @@ from scipy.stats import binom
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.progress import progress
-from clearwood.models.selection.candidates import Candidates
+from clearwood.models.selection.candidates import Candidates, standardised
 
 __all__ = ["boruta", "trees"]
 
@@ -22,7 +22,8 @@ _SHARE_OF_A_SPLIT = 1 / 3
 def trees(these: Candidates) -> Floats:
     """Return the share of the impurity that each column removes in a forest."""
     every_row = np.arange(these.n_rows)
-    importance = _importance(these, these.matrix, every_row, _TREES, "sqrt", these.seed)
+    matrix = standardised(these.matrix, these.weights)
+    importance = _importance(these, matrix, every_row, _TREES, "sqrt", these.seed)
     return these.by_owner(importance)
 
 
@@ -40,6 +41,8 @@ def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]
     """
     rng = np.random.default_rng(these.seed)
     n = len(these)
+    # forests hold numbers in 32 bits, in which a large shift hides small differences
+    matrix = standardised(these.matrix, these.weights)
     wins, played = np.zeros(n), np.zeros(n)
     is_open, chosen = np.ones(n, bool), np.zeros(n, bool)
     with progress("selecting columns", total=rounds) as step:
@@ -49,7 +52,7 @@ def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]
             owners = these.owners[parts]
             seed = int(rng.integers(2**31))
             rows = draw_rows(these.n_rows, _ROWS_OF_A_ROUND, seed=seed)
-            real = these.matrix[np.ix_(rows, parts)]
+            real = matrix[np.ix_(rows, parts)]
             shadows = np.empty_like(real)
             for k in alive:
                 own = owners == k

@@ -68,6 +68,7 @@ def _ends(design: Design, entering: int) -> tuple[float, float]:
     full = path_down(design.largest)
     entered = np.sort(entries(design, full))[::-1]
     # halves are noisier, so that columns enter earlier there: half as many again are plenty
-    last = entered[: entering + max(2, entering // 2)][-1]
+    place = entering + max(2, entering // 2)
+    last = entered[place - 1] if place <= len(entered) else 0.0
     # and the gradient of half of the rows exceeds that of all
     return 1.5 * design.largest, float(last if last > 0 else full[-1])
