@@ -86,7 +86,7 @@ class Encoding:
                 after_batch(len(block))
         return y, weight
 
-    def batches(self, rows: Part | Parts) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+    def batches(self, rows: Part | Parts) -> Iterator[tuple[Floats, NDArray[Any], Floats | None]]:
         """Encode rows batch by batch, with their targets (codes of classes) and weights."""
         classes = self.classes
         names = list(dict.fromkeys([*self.encoder.used_, *self._beside]))

@@ -34,7 +34,8 @@ def show(
     if as_json:
         print_json({**result.to_json(), "files": [str(path) for path in files]})
         return
-    if is_dataclass(result) and "notes" in {field.name for field in fields(result)}:
+    has_notes = is_dataclass(result) and "notes" in {field.name for field in fields(result)}
+    if has_notes:
         print_text(prose(text_without(result, "notes")))
         print_text(*(prose(f"note: {note}") for note in result.notes))
     else:
