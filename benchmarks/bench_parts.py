@@ -191,15 +191,20 @@ def one_more_row(name: str, settings: dict[str, Any], n_rows: int = 3000) -> dic
     fitted = cw.learner(name, **settings).fit(data)
     why = cw.explain(fitted, data)
     frame = rows(n_rows, n_rows + 10_000).drop_columns(["y"]).to_pandas()
-    single = [frame.iloc[[k]] for k in range(40)]
-    kinds: dict[str, list[Any]] = {
-        "table row": [as_table(one, schema=fitted.schema_) for one in single],
-        "frame row": single,
-        "10,000 rows": [frame[k : k + 10_000] for k in range(3)],
-    }
+
+    def inputs(first: int) -> dict[str, list[Any]]:
+        single = [frame.iloc[[k]] for k in range(first, first + 40)]
+        return {
+            "table row": [as_table(one, schema=fitted.schema_) for one in single],
+            "frame row": single,
+            "10,000 rows": [frame[k : k + 10_000] for k in range(3)],
+        }
+
+    # different rows for either call, since a table remembers what was computed of it
+    explained, predicted = inputs(0), inputs(40)
     return {
-        kind: _median(why.shapley, some) / _median(fitted.predict, some)
-        for kind, some in kinds.items()
+        kind: _median(why.shapley, explained[kind]) / _median(fitted.predict, predicted[kind])
+        for kind in explained
     }
 
 

@@ -219,9 +219,9 @@ class Terms:
         return _is_linear(self.score.last, self.score.coefficients, at, at + around)
 
     @cached_property
-    def _players(self) -> list[tuple[int, Index]]:
-        """The players that have columns of the matrix, and their columns."""
-        return [(int(k), np.flatnonzero(self.groups == k)) for k in np.unique(self.groups)]
+    def _players(self) -> list[tuple[int, Index | slice]]:
+        """The players that have columns of the matrix, and their columns: mostly neighbours."""
+        return [(int(k), _span(np.flatnonzero(self.groups == k))) for k in np.unique(self.groups)]
 
     def of(self, matrix: Floats) -> Floats:
         """Compute (rows, players × outputs), outputs changing fastest."""
@@ -229,8 +229,9 @@ class Terms:
         if self._is_linear and np.isfinite(matrix).all():
             coefficients = self.score.coefficients
             assert coefficients is not None
+            moved = matrix - self.reference if self.reference.any() else matrix
             for player, mine in self._players:
-                terms[:, player] = (matrix[:, mine] - self.reference[mine]) @ coefficients[mine]
+                terms[:, player] = moved[:, mine] @ coefficients[mine]
             return terms.reshape(len(matrix), self.n_players * len(self.constant))
         reference = self.reference[None, :]
         columns = ColumnTerms.of(self.score, reference, matrix[:ROWS_CHECKED])
@@ -277,6 +278,12 @@ def _is_linear(
     few = matrix[:_ROWS_COMPARED]
     total = last(at[None, :]) + (few - at) @ coefficients
     return np.allclose(total, last(few), rtol=1e-9, atol=1e-9)
+
+
+def _span(places: Index) -> Index | slice:
+    """Return neighbouring places as a slice, which copies nothing."""
+    first, last = int(places[0]), int(places[-1])
+    return slice(first, last + 1) if last - first + 1 == len(places) else places
 
 
 def _by_group(moved: Floats, coefficients: Floats, groups: Index, n_groups: int) -> Floats:
