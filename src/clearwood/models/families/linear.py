@@ -119,8 +119,8 @@ ENTRIES = (
         advice="Take it for a linear model of few columns that can be named: up to about 40 "
         "columns the search is exact within seconds, and a category enters with all its levels. "
         "Choose 'lasso' where there are more columns than rows or where many small effects matter. "
-        "Standard errors after the choice would be too small, so none are given; repeat the "
-        "choice on bootstrap draws to see how sure it is.",
+        "Standard errors after the choice would be too small, so none are given: cw.inclusion "
+        "shows how sure the choice is, and cw.coefficients with split=0.5 gives valid intervals.",
         reads="Columns that are not chosen have the coefficient 0 (cw.coefficients); the path "
         "shows the best columns of each number, with the criterion (cw.path).",
     ),
