@@ -26,7 +26,7 @@ pytestmark = [
 def client(tmp_path_factory):
     with (
         distributed.LocalCluster(
-            n_workers=2,
+            n_workers=3,  # one is lost in each of two tests
             threads_per_worker=1,
             dashboard_address=None,
             local_directory=str(tmp_path_factory.mktemp("dask")),
