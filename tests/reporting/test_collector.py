@@ -57,7 +57,7 @@ def test_a_whole_report_imports_the_model_once(kind, imported):
     }[kind]()
     page = cw.report(model, data, quick=True, sample=40)
     assert [section.name for section in page.sections] == [
-        n for n in SECTIONS if n not in ("terms", "table", "fairness")
+        n for n in SECTIONS if n not in ("terms", "table", "network", "fairness")
     ]
     assert len(imported) == 1
 

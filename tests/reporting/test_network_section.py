@@ -35,6 +35,7 @@ def test_a_transformer_has_its_training_gradients_and_attention_with_a_warning(d
     assert section.title == "Inside the network"
     curve = cw.training_curve(model)
     assert f"{curve.n_held_out} rows of the training rows were held out" in texts(section)
+    assert "The values add to the prediction." in texts(section)
     notes = [block for block in section.blocks if isinstance(block, Note)]
     assert [(note.title, note.tone) for note in notes] == [
         ("Attention is no explanation", "caution")

@@ -57,9 +57,9 @@ def _gradients(inside: Inside) -> list[Block]:
         "Integrated gradients divide the difference between the prediction of a row and that of a "
         "baseline row, here medians and most frequent values, among the columns: each gets the "
         "mean gradient on the straight line between the two rows, times the way that the column "
-        f"goes. Values are {first.unit}s. They depend on the baseline, and on a line through rows "
-        "that may not exist; Shapley values, under Individual predictions, compare with all rows "
-        "of the page instead."
+        f"goes. The values add to the {first.unit}. They depend on the baseline, and on a line "
+        "through rows that may not exist; Shapley values, under Individual predictions, compare "
+        "with all rows of the page instead."
     )
     options = [
         (f"Row {row}, the {name} prediction on this page", _one(name, result))
@@ -93,9 +93,7 @@ def _attention(inside: Inside) -> list[Block]:
         "Wallace 2019). What predictions depend on is shown by effects, Shapley values and "
         "integrated gradients."
     )
-    rows = count(result.n_rows, "row")
-    title = f"Attention between columns, the mean over {rows}, layers and heads"
     return [
         Note("Attention is no explanation", text, tone="caution"),
-        chart("attention", result.plot(), title=title),
+        chart("attention", result.plot(), title="Attention between columns"),
     ]
