@@ -41,7 +41,9 @@ class Environment:
 
     def packages(self) -> set[str]:
         """Return the names of what is installed."""
-        return {path.name.partition("-")[0] for path in self.folder.rglob("*.dist-info")}
+        return {
+            path.name.partition("-")[0] for path in self.folder.rglob("site-packages/*.dist-info")
+        }
 
     def size(self) -> int:
         """Return the bytes of all files, links not counted."""
@@ -55,12 +57,13 @@ def measured(wheel: Path, extras: list[str]) -> Iterator[tuple[str, int, set[str
         place = Environment(Path(folder) / "env")
         empty, nothing = place.size(), place.packages()
         place.install(str(wheel))
-        base, packages = place.size(), place.packages()
-        yield "none", base - empty, packages - nothing
+        yield "none", place.size() - empty, place.packages() - nothing
         for extra in extras:
+            # an extra may have replaced a package of the base, which then stays
+            before, packages = place.size(), place.packages()
             place.install(f"{wheel}[{extra}]")
             added = place.packages() - packages
-            yield extra, place.size() - base, added
+            yield extra, place.size() - before, added
             if added:
                 place.pip("uninstall", "--yes", *sorted(added))
 
