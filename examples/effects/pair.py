@@ -12,6 +12,6 @@ both = cw.effect(model, policies, "age", "power")
 both.plot()
 
 # %%
-# A number and a category: a line for each level.
+# A number and a category: a band of the picture for each level.
 
 cw.effect(model, policies, "mileage", "region").plot()
