@@ -12,6 +12,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.metrics import mutual_info_score
 
+from clearwood.models.selection import filters
 from clearwood.models.selection.filters import anova, chi2, correlation, mutual_information
 from clearwood.models.selection.mrmr import mrmr
 from clearwood.models.selection.relief import relief
@@ -76,6 +77,25 @@ def test_chi2_is_the_sum_of_scikit_learns_over_the_indicators_of_levels(candidat
     statistics, _ = chi2_of_indicators(town[:, None] == list("abcd"), y)
     (score,) = chi2(candidates_of({"town": town}, y, task=Task.MULTICLASS))
     assert score == pytest.approx(-np.log10(stats.chi2.sf(statistics.sum(), 6)))
+
+
+@pytest.mark.parametrize("score", [anova, chi2])
+def test_columns_whose_p_values_vanish_are_still_told_apart(score, candidates_of):
+    rng = np.random.default_rng(14)
+    y = rng.normal(size=6000)
+    columns = {f"x{j}": y + noise * rng.normal(size=6000) for j, noise in enumerate((0.8, 0.5, 0))}
+    scores = score(candidates_of(columns, y))
+    assert np.isfinite(scores).all()
+    assert 300 < scores[0] < scores[1] < scores[2]
+
+
+def test_tails_beyond_the_smallest_number_continue_those_of_scipy():
+    ratio, first, second = np.array([220.0, 60.0]), np.array([1.0, 6.0]), np.array([3000.0, 4000.0])
+    exact = stats.f.logsf(ratio, first, second)
+    np.testing.assert_allclose(filters._log_f_tail(ratio, first, second), exact, atol=0.1)
+    statistic, freedom = np.array([900.0, 1000.0]), np.array([1.0, 12.0])
+    exact = stats.chi2.logsf(statistic, freedom)
+    np.testing.assert_allclose(filters._log_chi2_tail(statistic, freedom), exact, atol=0.1)
 
 
 @pytest.mark.parametrize("task", [Task.MULTICLASS, Task.REGRESSION])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from scipy import stats
+from scipy.special import betaln, gammaln
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.draws import draw_rows
@@ -13,8 +14,10 @@ __all__ = ["anova", "chi2", "contingency", "correlation", "mutual_information", 
 
 #: Mutual information is estimated from at most so many rows.
 _MOST_ROWS = 5000
-#: The logarithm of the smallest p-value that is told apart from 0.
-_LEAST_LOG10 = -300.0
+#: The logarithm of the smallest p-value that is read off a distribution function; those of smaller
+#: ones follow from the first term of their expansion.
+_LEAST_LOG = -690.0
+_LEAST = 1e-300
 
 
 def correlation(these: Candidates) -> Floats:
@@ -46,7 +49,9 @@ def anova(these: Candidates) -> Floats:
     trace = np.minimum(these.by_owner((cross**2).sum(axis=1), owners), s)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = second / first * trace / (s - trace)
-    return _minus_log10(np.where(second > 0, stats.f.logsf(ratio, first, second), 0.0))
+        log = stats.f.logsf(ratio, first, second)
+        tail = _log_f_tail(ratio, first, second)
+    return _minus_log10(np.where(second > 0, np.where(log > _LEAST_LOG, log, tail), 0.0))
 
 
 def chi2(these: Candidates) -> Floats:
@@ -61,8 +66,10 @@ def chi2(these: Candidates) -> Floats:
         expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
         statistics[k] = ((table - expected) ** 2 / expected).sum()
         freedoms[k] = (table.shape[0] - 1) * (table.shape[1] - 1)
-    log = stats.chi2.logsf(statistics, np.maximum(freedoms, 1))
-    return _minus_log10(np.where(freedoms > 0, log, 0.0))
+    with np.errstate(divide="ignore"):
+        log = stats.chi2.logsf(statistics, np.maximum(freedoms, 1))
+        tail = _log_chi2_tail(statistics, np.maximum(freedoms, 1))
+    return _minus_log10(np.where(freedoms > 0, np.where(log > _LEAST_LOG, log, tail), 0.0))
 
 
 def mutual_information(these: Candidates) -> Floats:
@@ -122,5 +129,18 @@ def _cross(these: Candidates) -> tuple[Floats, Index]:
     return parts.T @ (these.responses * these.weights[:, None]) / these.n_rows, owners
 
 
+def _log_f_tail(ratio: Floats, first: Floats, second: Floats) -> Floats:
+    """Return the logarithm of the p-value of a large F statistic."""
+    a, b = second / 2, first / 2
+    x = np.maximum(second / (second + first * ratio), _LEAST)
+    return np.asarray(a * np.log(x) + (b - 1) * np.log1p(-x) - np.log(a) - betaln(a, b))
+
+
+def _log_chi2_tail(statistic: Floats, freedom: Floats) -> Floats:
+    """Return the logarithm of the p-value of a large chi-squared statistic."""
+    x, a = statistic / 2, freedom / 2
+    return np.asarray((a - 1) * np.log(x) - x - gammaln(a))
+
+
 def _minus_log10(logs: Floats) -> Floats:
-    return -np.maximum(logs / math.log(10), _LEAST_LOG10)
+    return np.asarray(np.abs(logs) / math.log(10))
