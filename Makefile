@@ -1,5 +1,6 @@
 # make demo    install into .venv and run the demo
 # make test    install what the tests need and run every check
+# make coverage  run the tests and count the lines that they reach; fails below the floor
 # make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less,
 #              PAGE=docs/background/performance.md to write the tables of that page)
 # make docs    build the documentation into site/
@@ -18,7 +19,7 @@ BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
 
-.PHONY: demo test bench docs wheel oldest format clean
+.PHONY: demo test coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/made:
@@ -65,9 +66,13 @@ test: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/python tools/check_snippets.py
 	$(BIN)/towncrier build --draft >/dev/null
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 	CLEARWOOD_RUN_EXAMPLES=false NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	$(BIN)/python tools/check_site.py build/site
+
+# counting lines takes half as long again as the tests themselves, so it is not part of make test
+coverage: $(VENV)/installed-test
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(if $(PAGE),--page $(PAGE)) $(SECTIONS)

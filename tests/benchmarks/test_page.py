@@ -45,8 +45,8 @@ def test_tables_stand_between_the_marks_and_the_rest_stays(page_module, tmp_path
     assert text.endswith("after\n")
     assert "| peer | 2 s | 200 |  | 1e-15 |" in text
     assert "| other | not installed: other>=1 | | | |" in text
-    assert "`a`" in text
-    assert "`b`" not in text
+    assert "SECTIONS=a`" in text
+    assert "SECTIONS=b`" not in text
     assert "old" not in text
     assert page_module.update(page, records) == 1
     assert page.read_text() == text

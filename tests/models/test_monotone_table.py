@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 import clearwood as cw
 from clearwood import ClearwoodWarning, InputError
-from clearwood.benchmarking.compare import _usual
+from clearwood.benchmarking.options import usual_learners
 from clearwood.table import Schema, read_as
 
 QUICK = {"tune": 0, "interval": "hold-out"}
@@ -93,10 +93,10 @@ def test_a_benchmark_keeps_to_it_and_leaves_out_usual_learners_that_cannot():
     bench = cw.benchmark(table, ["tree"], **QUICK)
     assert bench.best().fit(table).monotone_ == {"age": "up"}
     with pytest.warns(ClearwoodWarning, match="left out: they cannot keep to the directions"):
-        able = _usual(table)
+        able = usual_learners(table)
     assert "gbm" in able
     assert "ridge" not in able
-    assert "ridge" in _usual(cw.read(table, target="cost"))
+    assert "ridge" in usual_learners(cw.read(table, target="cost"))
 
 
 @pytest.mark.parametrize(

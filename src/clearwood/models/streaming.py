@@ -100,8 +100,8 @@ def fit_in_parts(
             words(Option("distributed", value=True), " needs a Dask cluster"),
             parameter="distributed",
             value=distributed,
-            hint="connect to one with distributed.Client(ADDRESS), and call fit in "
-            'joblib.parallel_config(backend="dask").',
+            hint="connect to one with distributed.Client(ADDRESS), and call fit inside "
+            "joblib.parallel_config('dask').",
         )
     encoding = Encoding(encoder, classes, parts, job.seed)
     if isinstance(streams, Moments | Newton):

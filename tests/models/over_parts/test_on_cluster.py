@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from pathlib import Path
 
 import joblib
@@ -26,7 +25,7 @@ pytestmark = [
 def client(tmp_path_factory):
     with (
         distributed.LocalCluster(
-            n_workers=3,  # one is lost in each of two tests
+            n_workers=3,  # one is lost
             threads_per_worker=1,
             dashboard_address=None,
             local_directory=str(tmp_path_factory.mktemp("dask")),
@@ -37,63 +36,48 @@ def client(tmp_path_factory):
         yield connected
 
 
-class _Harm:
-    """Sends a signal to a worker, or to its process, after the first trees are kept."""
+class _Loss:
+    """Kills a worker once the first trees are kept."""
 
-    def __init__(self, client, patch, sent, *, to_worker):
-        self.client, self.sent, self.to_worker = client, sent, to_worker
-        self.n_sent = 0
+    def __init__(self, client, patch):
+        self.client = client
+        self.killed = None
         self.began = []
         patch.setattr(streaming, "SLICE", 20)
+        patch.setattr(on_cluster, "_WAIT", 1.0)  # the two workers that are left go on alone
         save, run = streaming._Checkpoint.save, on_cluster.RowsOnCluster._run
 
         def saved(checkpoint, rounds, written):
             save(checkpoint, rounds, written)
-            if not self.n_sent:
-                self.n_sent += 1
-                threading.Thread(target=self.send).start()
+            if self.killed is None:
+                self.killed = max(client.run(os.getpid).values())
+                os.kill(self.killed, signal.SIGKILL)
 
         def begun(rows, growing, on_event):
-            if not growing.chooses:
-                self.began.append(0 if growing.grown is None else growing.grown.rounds)
+            self.began.append(0 if growing.grown is None else growing.grown.rounds)
             run(rows, growing, on_event)
 
         patch.setattr(streaming._Checkpoint, "save", saved)
         patch.setattr(on_cluster.RowsOnCluster, "_run", begun)
 
-    def send(self):
-        def process_of_worker():  # a function of a test is sent to workers only from inside another
-            from clearwood.parallel import gang
 
-            return max(one.process.pid for one in gang._processes.values() if one.code is None)
-
-        pids = self.client.run(os.getpid if self.to_worker else process_of_worker)
-        os.kill(max(pids.values()), self.sent)
-
-
-@pytest.mark.parametrize("name", ["lightgbm"])
-def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(client, name, monkeypatch, tmp_path):
-    harm = _Harm(client, monkeypatch, signal.SIGKILL, to_worker=True)
-    table, parts = both("number", n=20_000, pieces=5, weight="weight")
-    new = cw.read(frame(8000, seed=1), target="number", ignore=["yes", "class", "count", "weight"])
-    learner = cw.learner(name, learning_rate=0.01, colsample_bynode=1.0)
+def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(client, monkeypatch, tmp_path):
+    loss = _Loss(client, monkeypatch)
+    table, parts = both("number", n=4000, pieces=5, weight="weight")
+    new = cw.read(frame(4000, seed=1), target="number", ignore=["yes", "class", "count", "weight"])
+    learner = cw.learner("lightgbm", n_estimators=400, learning_rate=0.02, colsample_bynode=1.0)
     whole = clone(learner).fit(table)
     path = tmp_path / "fit.json"
     learner.fit(parts, distributed=True, checkpoint=path)
-    assert harm.n_sent == 1
-    assert harm.began[0] == 0
-    assert harm.began[-1] >= 20
-    assert trees_of(learner) == learner.training_["settings"]["n_estimators"] > 100
+    assert loss.killed is not None
+    assert loss.began[0] == 0
+    assert loss.began[-1] >= 20
+    assert learner.estimator_._Booster.num_trees() == 400
     risks = [np.mean((one.predict(new) - new.y) ** 2) for one in (whole, learner)]
     assert risks[1] <= 1.005 * risks[0]
     assert not path.exists()
     for worker in client.scheduler_info()["workers"].values():
         assert not list(Path(worker["local_directory"]).glob("clearwood-*"))
-
-
-def trees_of(model):
-    booster = model.estimator_._Booster
-    return booster.num_trees() if hasattr(booster, "num_trees") else booster.num_boosted_rounds()
 
 
 def test_bins_that_do_not_fit_go_to_the_cluster(client, monkeypatch):
