@@ -109,11 +109,15 @@ def test_a_fit_names_the_scheduler_that_is_not_there(cli, folder, tmp_path):
 
 
 @pytest.mark.slow
+# what Dask leaves behind when its connections end
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_cluster_fits_predicts_and_explains(cli, folder, model, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
+        processes=False,
         dashboard_address=None,
         local_directory=str(tmp_path / "dask"),
     ) as cluster:
