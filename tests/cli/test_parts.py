@@ -118,7 +118,7 @@ def test_a_cluster_fits_predicts_and_explains(cli, folder, model, tmp_path):
         n_workers=2,
         threads_per_worker=1,
         processes=False,
-        dashboard_address=None,
+        dashboard_address=":0",
         local_directory=str(tmp_path / "dask"),
     ) as cluster:
         where = ["--scheduler", cluster.scheduler_address, "--json"]

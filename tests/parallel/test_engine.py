@@ -209,7 +209,7 @@ def test_a_dask_cluster_gives_the_same_bits_with_a_worker_killed(alone, tmp_path
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path / "dask"),
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -149,7 +149,7 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_numbers(numbers, alone, tm
             n_workers=2,
             threads_per_worker=1,
             processes=processes,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path),
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -24,25 +24,15 @@ pytestmark = [
 ]
 
 
-def _started(tmp_path_factory, *, tries=3):
-    """Start three workers, one of which is lost; on a busy machine not all of them start."""
-    try:
-        return distributed.LocalCluster(
-            n_workers=3,
-            threads_per_worker=1,
-            dashboard_address=None,
-            local_directory=str(tmp_path_factory.mktemp("dask")),
-        )
-    except RuntimeError:
-        if tries == 1:
-            raise
-        return _started(tmp_path_factory, tries=tries - 1)
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     with (
-        _started(tmp_path_factory) as cluster,
+        distributed.LocalCluster(
+            n_workers=3,  # one is lost
+            threads_per_worker=1,
+            dashboard_address=":0",  # any free port, as other tests may have a cluster meanwhile
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+        ) as cluster,
         distributed.Client(cluster) as connected,
         joblib.parallel_config(backend="dask"),
     ):
