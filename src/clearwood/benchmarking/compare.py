@@ -36,9 +36,15 @@ from clearwood.benchmarking.running.design import (
     outer_plan,
 )
 from clearwood.benchmarking.running.run import Session, Snapshot
-from clearwood.benchmarking.running.work import Context, Outcome, Unit
+from clearwood.benchmarking.running.work import Context
 from clearwood.benchmarking.running.workers import Workers
-from clearwood.benchmarking.standings import Method, Standing, findings_of, standings
+from clearwood.benchmarking.standings import (
+    Method,
+    Standing,
+    by_learner,
+    findings_of,
+    standings,
+)
 from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
@@ -296,10 +302,7 @@ def benchmark(
 
 def _result(session: Session, method: Method, reference: str | None) -> Benchmark:
     context = session.context
-    outcomes: dict[str, list[tuple[Unit, Outcome]]] = {name: [] for name in context.contenders}
-    for key, outcome in session.outcomes.items():
-        unit = session.units[key]
-        outcomes[unit.learner].append((unit, outcome))
+    outcomes = by_learner(context.contenders, session.units, session.outcomes)
     findings = [*session.findings(), *findings_of(context.contenders, outcomes)]
     risks = RowRisks(
         {name: losses_of(one) for name, one in outcomes.items()},

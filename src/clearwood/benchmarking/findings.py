@@ -8,7 +8,7 @@ from clearwood._shared.errors import Option, Text, words
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result
 
-__all__ = ["Finding"]
+__all__ = ["Finding", "ended_early"]
 
 Kind = Literal[
     "stopped", "time limit", "failed fits", "failed trials", "edge", "raised", "identical rows"
@@ -74,6 +74,13 @@ class Finding(Result):
 
     def __str__(self) -> str:
         return self.text
+
+
+def ended_early(done: int, total: int, *, is_stopped: bool, is_stored: bool) -> list[Finding]:
+    """Report that a run ended after some of its fits; nothing if all are done."""
+    if done == total:
+        return []
+    return [Finding("stopped" if is_stopped else "time limit", done, total, is_stored=is_stored)]
 
 
 def _stopped(one: Finding) -> Text:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from clearwood.benchmarking.tuning.searches import position
 from clearwood.evaluation import Interval
 from clearwood.models import Choice, Real, Whole
 
-__all__ = ["Method", "Standing", "findings_of", "standings"]
+__all__ = ["Method", "Standing", "by_learner", "findings_of", "standings"]
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,16 @@ def _typical(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             most_frequent = Counter(map(repr, values)).most_common(1)[0][0]
             typical[key] = next(value for value in values if repr(value) == most_frequent)
     return typical
+
+
+def by_learner(
+    contenders: Iterable[str], units: Mapping[str, Unit], outcomes: Mapping[str, Outcome]
+) -> dict[str, list[tuple[Unit, Outcome]]]:
+    """Return the fits of each learner, and their outcomes."""
+    result: dict[str, list[tuple[Unit, Outcome]]] = {name: [] for name in contenders}
+    for key, outcome in outcomes.items():
+        result[units[key].learner].append((units[key], outcome))
+    return result
 
 
 def findings_of(contenders: Mapping[str, Contender], outcomes: Outcomes) -> list[Finding]:

@@ -17,7 +17,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood._shared.progress import progress
-from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.findings import ended_early
 from clearwood.benchmarking.options import (
     check_counts,
     check_target,
@@ -47,7 +47,7 @@ from clearwood.benchmarking.running.work import (
     selected_of,
 )
 from clearwood.benchmarking.running.workers import Workers
-from clearwood.benchmarking.standings import Method, findings_of, standings
+from clearwood.benchmarking.standings import Method, by_learner, findings_of, standings
 from clearwood.benchmarking.target import checked_table, loss_for
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.losses import Loss
@@ -330,15 +330,16 @@ class _Session:
     def result(self, method: Method, reference: str | None, held_out: HeldOutParts) -> Benchmark:
         """Put the result together."""
         context = self.context
-        outcomes: dict[str, list[tuple[Unit, Outcome]]] = {name: [] for name in context.contenders}
-        for key, outcome in self.outcomes.items():
-            outcomes[self.units[key].learner].append((self.units[key], outcome))
-        findings = []
-        done, total = len(self.outcomes), len(self.units)
-        if done < total:
-            kind: Literal["stopped", "time limit"] = "stopped" if self.stopped else "time limit"
-            findings.append(Finding(kind, count=done, total=total, is_stored=self.is_stored))
-        findings += findings_of(context.contenders, outcomes)
+        outcomes = by_learner(context.contenders, self.units, self.outcomes)
+        findings = [
+            *ended_early(
+                len(self.outcomes),
+                len(self.units),
+                is_stopped=self.stopped,
+                is_stored=self.is_stored,
+            ),
+            *findings_of(context.contenders, outcomes),
+        ]
         ranked, baseline = standings(
             context,
             outcomes,

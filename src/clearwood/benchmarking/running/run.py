@@ -16,7 +16,7 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.findings import Finding, ended_early
 from clearwood.benchmarking.running.design import Design
 from clearwood.benchmarking.running.store import Store, identity_of
 from clearwood.benchmarking.running.work import Context, Outcome, Unit, run_unit
@@ -128,11 +128,12 @@ class Session:
 
     def findings(self) -> list[Finding]:
         """Report that the run ended early."""
-        done, total = len(self.outcomes), len(self.units)
-        if done == total:
-            return []
-        kind: Literal["stopped", "time limit"] = "stopped" if self.stopped else "time limit"
-        return [Finding(kind, count=done, total=total, is_stored=self.store is not None)]
+        return ended_early(
+            len(self.outcomes),
+            len(self.units),
+            is_stopped=self.stopped,
+            is_stored=self.store is not None,
+        )
 
     def _count(self, unit: Unit, outcome: Outcome) -> None:
         self.outcomes[unit.key] = outcome
