@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,12 @@ from clearwood._shared.errors import (
     ClearwoodWarning,
     InputError,
     bad_value,
-    unknown_choice,
     words,
 )
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
+from clearwood.benchmarking.options import check_choices
 from clearwood.benchmarking.running.fits import Candidate, candidate
 from clearwood.benchmarking.running.workers import Workers
 from clearwood.models import Learner, chooses_columns, chosen_columns
@@ -271,8 +271,7 @@ def inclusion(
     >>> shares.from_all
     ('sex', 'bmi', 'bp', 's3', 's5')
     """
-    if resampled not in get_args(Resampled):
-        raise unknown_choice("resampled", resampled, get_args(Resampled))
+    check_choices(resampled=(resampled, Resampled))
     _check_whole("draws", draws, 2)
     _check_whole("seed", seed, 0)
     learner: Any = Learner(model) if isinstance(model, str) else model
