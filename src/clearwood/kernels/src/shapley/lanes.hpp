@@ -16,17 +16,25 @@
 namespace clearwood::CLEARWOOD_LEVEL {
 namespace {
 
-constexpr int lane_count = 8;
-constexpr int vectors_per_walk = 4;
-constexpr int rows_per_walk = lane_count * vectors_per_walk;
+// A vector is as wide as a register of the level: compilers keep wider ones in memory.
+#if defined(__AVX512F__)
+constexpr int lane_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int lane_bytes = 32;
+#else
+constexpr int lane_bytes = 16;
+#endif
+constexpr int rows_per_walk = 32;
+constexpr int lane_count = lane_bytes / sizeof(double);
+constexpr int vectors_per_walk = rows_per_walk / lane_count;
 
-typedef double Lanes __attribute__((vector_size(64)));
+typedef double Lanes __attribute__((vector_size(lane_bytes)));
 
 #if defined(__AVX512F__)
 
 // A bit per row.
 typedef std::uint32_t Rows;
-constexpr Rows everyone = 0xffffffff;
+inline Rows everyone() { return 0xffffffff; }
 
 inline Rows both(Rows a, Rows b) { return a & b; }
 inline Rows first_only(Rows a, Rows b) { return a & ~b; }
@@ -66,60 +74,74 @@ inline Lanes choose(Rows rows, int vector, double yes, double no) {
 
 #else
 
-typedef std::int64_t Mask __attribute__((vector_size(64)));
+// All bits set or none for each row, in the 16 bits of its code.
+typedef std::int16_t Truth __attribute__((vector_size(lane_bytes)));
+typedef Code Codes __attribute__((vector_size(lane_bytes)));
+constexpr int codes_per_vector = lane_bytes / sizeof(Code);
+constexpr int n_parts = rows_per_walk / codes_per_vector;
 struct Rows {
-  Mask vector[vectors_per_walk];
+  Truth part[n_parts];
 };
-constexpr Mask all_lanes = {-1, -1, -1, -1, -1, -1, -1, -1};
-constexpr Rows everyone = {{all_lanes, all_lanes, all_lanes, all_lanes}};
 
+inline Rows everyone() {
+  Rows result;
+  for (int k = 0; k < n_parts; ++k) result.part[k] = ~Truth{};
+  return result;
+}
 inline Rows both(const Rows& a, const Rows& b) {
   Rows result;
-  for (int v = 0; v < vectors_per_walk; ++v) result.vector[v] = a.vector[v] & b.vector[v];
+  for (int k = 0; k < n_parts; ++k) result.part[k] = a.part[k] & b.part[k];
   return result;
 }
 inline Rows first_only(const Rows& a, const Rows& b) {
   Rows result;
-  for (int v = 0; v < vectors_per_walk; ++v) result.vector[v] = a.vector[v] & ~b.vector[v];
+  for (int k = 0; k < n_parts; ++k) result.part[k] = a.part[k] & ~b.part[k];
   return result;
 }
 inline Rows goes_left(const Code* codes, const SplitTest& test) {
+  Code members[rows_per_walk];
+  const bool is_set = test.set != nullptr;
+  if (is_set) find_members(codes, rows_per_walk, test, members);
+  const Code start = is_set ? Code(1) : test.start, width = is_set ? Code(0) : test.width;
   Rows result;
-  for (int v = 0; v < vectors_per_walk; ++v) {
-    for (int i = 0; i < lane_count; ++i) {
-      const Code code = codes[v * lane_count + i];
-      const bool left = test.set == nullptr ? in_interval(code, test) : in_set(code, test.set);
-      result.vector[v][i] = -static_cast<std::int64_t>(left);
-    }
+  for (int k = 0; k < n_parts; ++k) {
+    Codes part;
+    std::memcpy(&part, (is_set ? members : codes) + k * codes_per_vector, sizeof(part));
+    const Codes from_start = part - (start - Codes{});
+    result.part[k] = (Truth)(from_start <= (width - Codes{}));
   }
   return result;
 }
 
-// Which of the eight rows of a vector take which side.
+// Which rows of a vector take which side.
+typedef std::int64_t Mask __attribute__((vector_size(lane_bytes)));
+typedef std::int16_t Narrow __attribute__((vector_size(lane_bytes / 4)));
+inline Mask mask_of(const Rows& rows, int vector) {
+  Narrow narrow;
+  std::memcpy(&narrow, reinterpret_cast<const char*>(&rows) + vector * sizeof(narrow),
+              sizeof(narrow));
+  return __builtin_convertvector(narrow, Mask);
+}
 struct Places {
   Mask left, right;
 };
 inline Places places(const Rows& left, const Rows& right, int vector) {
-  return {left.vector[vector], right.vector[vector]};
+  return {mask_of(left, vector), mask_of(right, vector)};
 }
 
 typedef const PathLine& Line;
 inline Line load(const PathLine& line) { return line; }
-inline Lanes blend(const Mask& mask, double yes, const Lanes& no) {
-  const Lanes wide = yes - Lanes{};
-  return (Lanes)(((Mask)wide & mask) | ((Mask)no & ~mask));
-}
+inline Lanes wide(double value) { return value - Lanes{}; }
 inline Lanes factor(Line line, const Places& at) {
-  return blend(at.left, line.factor[0],
-               blend(at.right, line.factor[1], line.factor[2] - Lanes{}));
+  const Lanes otherwise = at.right ? wide(line.factor[1]) : wide(line.factor[2]);
+  return at.left ? wide(line.factor[0]) : otherwise;
 }
 inline Lanes weight(Line line, const Places& at) {
-  const Lanes left = line.weight[0] - Lanes{}, right = line.weight[1] - Lanes{};
   // no row goes both ways
-  return (Lanes)(((Mask)left & at.left) | ((Mask)right & at.right));
+  return (Lanes)(((Mask)wide(line.weight[0]) & at.left) | ((Mask)wide(line.weight[1]) & at.right));
 }
 inline Lanes choose(const Rows& rows, int vector, double yes, double no) {
-  return blend(rows.vector[vector], yes, no - Lanes{});
+  return mask_of(rows, vector) ? wide(yes) : wide(no);
 }
 
 #endif

@@ -6,15 +6,14 @@
 // through.
 #include "shapley/match.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
 namespace clearwood::CLEARWOOD_LEVEL {
 namespace {
 
-typedef double Lanes __attribute__((vector_size(64)));
-constexpr std::size_t lane_count = 8;
+constexpr std::size_t lane_count = 8;  // players of a byte
 
 #if defined(__AVX512F__)
 
@@ -59,9 +58,62 @@ inline std::size_t drop_zeros(const std::uint64_t* words, std::size_t n, std::ui
   return n_kept;
 }
 
-// Adds to the lanes whose bits are set.
-inline Lanes add_where(std::uint8_t bits, Lanes to, double amount) {
-  return (Lanes)_mm512_mask_add_pd((__m512d)to, bits, (__m512d)to, _mm512_set1_pd(amount));
+// Adds to the eight sums whose bits are set.
+inline void add_where(std::uint8_t bits, double amount, double* sums) {
+  const __m512d before = _mm512_load_pd(sums);
+  _mm512_store_pd(sums, _mm512_mask_add_pd(before, bits, before, _mm512_set1_pd(amount)));
+}
+
+#else
+
+#if defined(__AVX2__)
+
+inline __m256i load(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+
+// A bit for every one of 64 background rows that matches.
+inline std::uint64_t compare(const std::uint16_t* background, std::uint16_t mine,
+                             std::uint16_t all) {
+  const __m256i ours = _mm256_set1_epi16(static_cast<short>(mine));
+  const __m256i wanted = _mm256_set1_epi16(static_cast<short>(all));
+  std::uint64_t word = 0;
+  for (int half = 0; half < 2; ++half) {
+    const std::uint16_t* rows = background + half * 32;
+    const __m256i low = _mm256_cmpeq_epi16(_mm256_or_si256(load(rows), ours), wanted);
+    const __m256i high = _mm256_cmpeq_epi16(_mm256_or_si256(load(rows + 16), ours), wanted);
+    // packing works on halves of registers, which the permutation puts in order
+    const __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0b11011000);
+    const auto bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
+    word |= static_cast<std::uint64_t>(bits) << (half * 32);
+  }
+  return word;
+}
+
+inline std::uint64_t compare(const std::uint32_t* background, std::uint32_t mine,
+                             std::uint32_t all) {
+  const __m256i ours = _mm256_set1_epi32(static_cast<int>(mine));
+  const __m256i wanted = _mm256_set1_epi32(static_cast<int>(all));
+  std::uint64_t word = 0;
+  for (int k = 0; k < 8; ++k) {
+    const __m256i same =
+        _mm256_cmpeq_epi32(_mm256_or_si256(load(background + k * 8), ours), wanted);
+    const auto bits = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(same)));
+    word |= static_cast<std::uint64_t>(bits) << (k * 8);
+  }
+  return word;
+}
+
+inline void add_where(std::uint8_t bits, double amount, double* sums) {
+  const __m256i all_bits = _mm256_set1_epi64x(bits);
+  __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
+  for (int half = 0; half < 2; ++half, bit = _mm256_slli_epi64(bit, 4)) {
+    const __m256i chosen = _mm256_cmpeq_epi64(_mm256_and_si256(all_bits, bit), bit);
+    const __m256d before = _mm256_load_pd(sums + half * 4);
+    const __m256d after = _mm256_add_pd(before, _mm256_set1_pd(amount));
+    _mm256_store_pd(sums + half * 4,
+                    _mm256_blendv_pd(before, after, _mm256_castsi256_pd(chosen)));
+  }
 }
 
 #else
@@ -80,6 +132,12 @@ inline std::uint64_t compare(const Pattern* background, Pattern mine, Pattern al
   return word;
 }
 
+inline void add_where(std::uint8_t bits, double amount, double* sums) {
+  for (unsigned rest = bits; rest != 0; rest &= rest - 1) sums[__builtin_ctz(rest)] += amount;
+}
+
+#endif
+
 inline std::size_t drop_zeros(const std::uint64_t* words, std::size_t n, std::uint64_t* kept,
                               std::uint64_t* places) {
   std::size_t n_kept = 0;
@@ -91,18 +149,13 @@ inline std::size_t drop_zeros(const std::uint64_t* words, std::size_t n, std::ui
   return n_kept;
 }
 
-inline Lanes add_where(std::uint8_t bits, Lanes to, double amount) {
-  for (unsigned rest = bits; rest != 0; rest &= rest - 1) to[__builtin_ctz(rest)] += amount;
-  return to;
-}
-
 #endif
 
 template <class Pattern>
 inline void add_to_players(Pattern players, double amount, double* sums) {
-  Lanes* lanes = reinterpret_cast<Lanes*>(sums);
   for (std::size_t k = 0; k < sizeof(Pattern); ++k) {
-    lanes[k] = add_where(static_cast<std::uint8_t>(players >> (k * lane_count)), lanes[k], amount);
+    add_where(static_cast<std::uint8_t>(players >> (k * lane_count)), amount,
+              sums + k * lane_count);
   }
 }
 

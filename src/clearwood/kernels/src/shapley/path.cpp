@@ -88,7 +88,7 @@ class Walk {
 
   Sides sides_of(const PathNode& node) const {
     const Rows goes = goes_left(codes_ + node.test.column * rows_per_walk, node.test);
-    const Rows before = node.previous < 0 ? everyone : stacks_.satisfied[node.previous];
+    const Rows before = node.previous < 0 ? everyone() : stacks_.satisfied[node.previous];
     return {both(before, goes), first_only(before, goes)};
   }
 
