@@ -18,6 +18,9 @@ BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 	$(shell find src/clearwood/kernels -name "*.[ch]pp")
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
+# Modules are compiled when they are first imported, once for all processes, even where the environment
+# says otherwise: tests start hundreds of processes, and compiling all libraries takes each 8 seconds.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo

@@ -1,18 +1,11 @@
 """Run benchmarks: ``python -m benchmarks [section ...] [--quick]``."""
 
 import argparse
-import importlib.metadata
-import json
-import os
-import platform
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks import _harness, _page
 from clearwood._shared.errors import did_you_mean
-from clearwood.kernels import simd_level
 
 
 def main() -> int:
@@ -39,9 +32,9 @@ def main() -> int:
             parser.error(f"no section {name!r}; {did_you_mean(name, sections)}")
     options.output.mkdir(parents=True, exist_ok=True)
 
-    machine = _machine()
-    print(f"{_processor()}, {os.cpu_count()} cores, kernels use {simd_level()}")
-    print(f"Python {platform.python_version()} ({sys.executable})")
+    machine = _harness.machine()
+    print(_page.machine_words(machine))
+    print(f"Python {machine['python']} ({sys.executable})")
     print(", ".join(f"{name} {number}" for name, number in machine["versions"].items()))
     # small data is dominated by fixed costs, about which nothing is promised
     broken = 0
@@ -59,12 +52,11 @@ def main() -> int:
             )
             for comparison in _harness.load(name, quick=options.quick)
         ]
-        record = {
-            "section": name,
-            "quick": options.quick,
-            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "machine": machine,
-            "comparisons": [
+        path = options.output / f"bench-{name}.json"
+        _harness.write_record(
+            path,
+            quick=options.quick,
+            comparisons=[
                 {
                     "title": comparison.title,
                     "threads": comparison.threads,
@@ -72,9 +64,7 @@ def main() -> int:
                 }
                 for comparison, measured in results
             ],
-        }
-        path = options.output / f"bench-{name}.json"
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        )
         print(f"\n{name}: written to {path}")
         broken += sum(
             isinstance(result, _harness.Measurement) and not result.kept
@@ -88,38 +78,6 @@ def main() -> int:
         print(f"{broken} promises were not kept", file=sys.stderr)
         return 1
     return 0
-
-
-def _machine() -> dict[str, Any]:
-    peers = [peer.name for peer in _harness.peers()]
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "simd_level": simd_level(),
-        "python": platform.python_version(),
-        "versions": {
-            name: importlib.metadata.version(name)
-            for name in ("clearwood", "numpy", "scikit-learn", *peers)
-            if _installed(name)
-        },
-    }
-
-
-def _installed(name: str) -> bool:
-    try:
-        importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

@@ -16,8 +16,11 @@ answers.
 """
 
 import importlib
+import importlib.metadata
 import json
 import math
+import os
+import platform
 import subprocess
 import sys
 import time
@@ -31,6 +34,8 @@ import numpy as np
 from packaging.requirements import Requirement
 from threadpoolctl import threadpool_limits
 
+from clearwood.kernels import simd_level
+
 __all__ = [
     "Case",
     "Comparison",
@@ -39,7 +44,9 @@ __all__ = [
     "compare",
     "largest_difference",
     "load",
+    "machine",
     "report_of",
+    "write_record",
 ]
 
 ROOT = Path(__file__).parents[1]
@@ -236,6 +243,57 @@ def compare(
             results.append(measured)
             print(measured.row(), flush=True)
     return results
+
+
+def machine() -> dict[str, Any]:
+    """Where this runs, and with which versions."""
+    names = ("clearwood", "numpy", "scikit-learn", *(peer.name for peer in peers()))
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "simd_level": simd_level(),
+        "python": platform.python_version(),
+        "versions": {name: importlib.metadata.version(name) for name in names if _installed(name)},
+    }
+
+
+def _installed(name: str) -> bool:
+    try:
+        importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def write_record(path: Path, *, quick: bool, **content: Any) -> None:
+    """Write what a section measured to ``bench-<section>.json``, for the page on performance.
+
+    Parameters
+    ----------
+    path
+        The file.
+    quick
+        Whether this was a quick look.
+    content
+        ``comparisons``, or ``tables``: each with a title, columns and rows of text and numbers.
+    """
+    record = {
+        "section": path.stem.removeprefix("bench-"),
+        "quick": quick,
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": machine(),
+        **content,
+    }
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def requirement(package: str) -> str:

@@ -27,12 +27,21 @@ def page_module():
         yield _page
 
 
-def record(folder, name, *, quick=False):
-    comparison = {"title": "sums", "threads": 1, "cases": CASES}
-    values = {"section": name, "quick": quick, "when": "2026-01-02T00:00:00Z", "machine": MACHINE}
+SUMS = {"comparisons": [{"title": "sums", "threads": 1, "cases": CASES}]}
+
+
+def record(folder, name, *, quick=False, machine=MACHINE, content=SUMS):
+    values = {"section": name, "quick": quick, "when": "2026-01-02T00:00:00Z", "machine": machine}
     path = folder / f"bench-{name}.json"
-    path.write_text(json.dumps(values | {"comparisons": [comparison]}), encoding="utf-8")
+    path.write_text(json.dumps(values | content), encoding="utf-8")
     return path
+
+
+def written(page_module, folder, records):
+    page = folder / "page.md"
+    page.write_text(f"{page_module.BEGIN}\n{page_module.END}\n")
+    page_module.update(page, records)
+    return page.read_text()
 
 
 def test_tables_stand_between_the_marks_and_the_rest_stays(page_module, tmp_path):
@@ -43,13 +52,28 @@ def test_tables_stand_between_the_marks_and_the_rest_stays(page_module, tmp_path
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert "| peer | 2 s | 200 |  | 1e-15 |" in text
+    assert "| peer | 2 s | 200 | | 1e-15 |" in text
     assert "| other | not installed: other>=1 | | | |" in text
     assert "SECTIONS=a`" in text
     assert "SECTIONS=b`" not in text
     assert "old" not in text
     assert page_module.update(page, records) == 1
     assert page.read_text() == text
+
+
+def test_a_section_may_have_tables_of_its_own(page_module, tmp_path):
+    table = {"title": "errors", "columns": ["method", "error"], "rows": [["ours", 0.012345]]}
+    text = written(page_module, tmp_path, [record(tmp_path, "a", content={"tables": [table]})])
+    assert "errors:\n\n| method | error |\n|---|---|\n| ours | 0.0123 |\n" in text
+
+
+def test_sections_of_two_machines_and_versions_are_told_apart(page_module, tmp_path):
+    newer = MACHINE | {"processor": "another", "versions": {"clearwood": "0.1", "shap": "0.54"}}
+    records = [record(tmp_path, "a"), record(tmp_path, "b", machine=newer)]
+    text = written(page_module, tmp_path, records)
+    assert "- a: a processor, 2 cores" in text
+    assert "- b: another, 2 cores" in text
+    assert "shap 0.51 and 0.54" in text
 
 
 def test_the_page_on_performance_has_the_marks(page_module):
