@@ -18,6 +18,7 @@ _TITLES = {
     "glassbox": "Fits of readable models",
     "import": "Imports of fitted models",
     "predict": "Predictions of trees",
+    "r": "Readable models beside packages of R",
     "rank": "Values against thresholds",
     "read": "Reading files",
     "report": "Reports",
