@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.calls import remembers_options
+from clearwood._shared.checks import check_confidence
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, words
@@ -18,7 +19,6 @@ from clearwood.benchmarking.intervals.estimates import RowRisks, losses_of
 from clearwood.benchmarking.options import (
     check_choices,
     check_counts,
-    check_level,
     check_target,
     tuning_words,
     usual_learners,
@@ -197,7 +197,7 @@ def benchmark(
             errors=(errors, Errors),
             rule=(rule, Rule),
         )
-        check_level(confidence)
+        check_confidence(confidence)
         return benchmark_parts(
             data,
             learners,
@@ -235,7 +235,7 @@ def benchmark(
         rule=(rule, Rule),
         pair_tuning=(pair_tuning, PairTuning),
     )
-    check_level(confidence)
+    check_confidence(confidence)
     if tune > 1:
         check_search(search)
     workers = Workers(n_jobs)

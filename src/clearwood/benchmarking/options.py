@@ -5,6 +5,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood.benchmarking.running.contenders import BASELINE
@@ -17,7 +18,6 @@ from clearwood.table import Table, Task
 __all__ = [
     "check_choices",
     "check_counts",
-    "check_level",
     "check_target",
     "tuning_words",
     "usual_learners",
@@ -77,14 +77,7 @@ def tuning_words(context: Context, *, where: str = "inside each fold") -> str:
 def check_counts(**options: tuple[Any, int]) -> None:
     """Refuse what is not a whole number, or is less than the least one."""
     for name, (value, least) in options.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise bad_value(name, value, f"it must be a whole number, {least} or more")
-
-
-def check_level(confidence: Any) -> None:
-    """Refuse what is not a level of confidence."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+        check_whole(name, value, least)
 
 
 def check_choices(**options: tuple[Any, Any]) -> None:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_seed, check_whole
 from clearwood._shared.choices import Resampled
 from clearwood._shared.errors import (
     Call,
     ClearwoodWarning,
     InputError,
-    bad_value,
     words,
 )
 from clearwood._shared.numbers import count, number, percent
@@ -272,8 +272,8 @@ def inclusion(
     ('sex', 'bmi', 'bp', 's3', 's5')
     """
     check_choices(resampled=(resampled, Resampled))
-    _check_whole("draws", draws, 2)
-    _check_whole("seed", seed, 0)
+    check_whole("draws", draws, 2)
+    check_seed(seed)
     learner: Any = Learner(model) if isinstance(model, str) else model
     if not isinstance(learner, Learner) or not chooses_columns(learner):
         name = getattr(learner, "name", type(learner).__name__)
@@ -314,12 +314,6 @@ def inclusion(
         same=sum(names == from_all for names in chosen),
         seed=int(seed),
     )
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or not least <= value < 2**32:
-        raise bad_value(name, value, f"it must be a whole number of {least} or more")
 
 
 def _check_classes(classes: NDArray[Any]) -> None:

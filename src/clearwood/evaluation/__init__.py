@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
     from clearwood.evaluation.task_measures import (
         Measures,
-        check_confidence,
         check_threshold,
         measures,
         smooth_estimates,
@@ -70,7 +69,6 @@ __all__ = [
     "bounds",
     "calibration_line",
     "calibration_of",
-    "check_confidence",
     "check_threshold",
     "corrected_interval",
     "evaluate",

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, bad_value
+from clearwood._shared.checks import check_confidence
+from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
 from clearwood._shared.weights import effective
@@ -392,8 +393,7 @@ def make_interval(
     bias: float = 0.0,
 ) -> Interval:
     """Put the interval around the estimate, with Student's quantile if there are `degrees`."""
-    if not 0.0 < confidence < 1.0:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    check_confidence(confidence)
     tail = 0.5 + confidence / 2
     quantile = float(stats.norm.ppf(tail) if degrees is None else stats.t.ppf(tail, degrees))
     low, high = estimate - quantile * se, estimate + quantile * se

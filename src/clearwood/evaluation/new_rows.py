@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence
 from clearwood._shared.errors import Call, InputError, Text, words
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift, drift
 from clearwood.evaluation.against import other_of
 from clearwood.evaluation.predicting import classes_of, predicted_by, task_of
 from clearwood.evaluation.result import Evaluation
-from clearwood.evaluation.task_measures import check_confidence, check_threshold
+from clearwood.evaluation.task_measures import check_threshold
 from clearwood.evaluation.truth import truth_of
 from clearwood.models import load
 from clearwood.table import Role, Schema, Table, as_table, read_as

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_confidence
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result, document, html_table
@@ -42,7 +43,6 @@ from clearwood.table import Task
 __all__ = [
     "MEANINGS",
     "Measures",
-    "check_confidence",
     "check_threshold",
     "measures",
     "smooth_estimates",
@@ -331,12 +331,6 @@ def _measure(
         _of_labels(sample, truth, predictions > 0 if needs == "margin" else predictions)
         if needs == "margin":
             _of_ranking(sample, truth == 1, predictions)
-
-
-def check_confidence(confidence: object) -> None:
-    """Refuse what is not a level between 0 and 1."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
 
 
 def check_threshold(threshold: object) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared.checks import check_confidence
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.names import short_name
 from clearwood._shared.numbers import count
 from clearwood.causal import Condition, Graph, conditions_of
-from clearwood.evaluation import check_confidence
 from clearwood.fairness.causes import Causes, causes_of
 from clearwood.fairness.groups.conventions import read_conventions
 from clearwood.fairness.groups.decisions import read_decision

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence, check_seed
 from clearwood._shared.errors import (
     InputError,
     Option,
@@ -279,10 +280,7 @@ class Learner(TableModel):
                     value=(self.settings or {})[key],
                     hint=did_you_mean(key, defaults),
                 )
-        seed: Any = self.seed
-        is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if not is_whole or not 0 <= seed < 2**32:
-            raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
+        check_seed(self.seed)
         threads(self.n_jobs)
         spec = None if self.select is None else read_selection(self.select)
         check_learner(self.entry, self.monotone, None if self.task is None else self._chosen_task())
@@ -747,8 +745,7 @@ class Learner(TableModel):
         kinds = ("mean",) if self.task_.is_classification else ("row", "mean")
         if of is not None and of not in kinds:
             raise unknown_choice("of", of, kinds)
-        if not 0 < confidence < 1:
-            raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+        check_confidence(confidence)
         encoded = self._encode(X)
         exposure = None
         if self.schema_.exposure is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from clearwood._shared.calls import changed_options
+from clearwood._shared.checks import check_whole
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Call, bad_value, unknown_choice, words
 from clearwood._shared.numbers import count
@@ -154,8 +155,8 @@ def report(
     given = changed_options(report, {name: arguments[name] for name in _REPEATED})
     clock = Clock.started_now(time_limit)
     for name, number, least in (("sample", sample, 1), ("rows", rows, 0)):
-        if number is not None and number < least:
-            raise bad_value(name, number, f"it is a whole number, {least} or more")
+        if number is not None:
+            check_whole(name, number, least)
     if threshold is not None and not 0 < threshold < 1:
         raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
     if model is None:

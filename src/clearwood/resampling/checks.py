@@ -1,18 +1,20 @@
 """Checks of rows, groups and classes that a resampling plan cannot split."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
+from clearwood._shared.checks import is_whole
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.resampling.plan import RowData
 
 __all__ = ["check_data", "check_rows", "check_share", "check_whole"]
 
 
-def check_whole(parameter: str, what: str, value: object, *, least: int) -> None:
+def check_whole(parameter: str, what: str, value: Any, *, least: int) -> None:
     """Refuse counts that are not whole numbers or too small."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
+    if not is_whole(value) or value < least:
         raise InputError(
             f"{what} is {value!r}",
             parameter=parameter,

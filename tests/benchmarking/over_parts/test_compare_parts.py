@@ -242,7 +242,7 @@ def test_rows_that_cannot_be_read_end_the_run():
         ({"interval": "bad"}, "bad"),
         ({"plan": KFold(5)}, r"one hold-out, not by 5-fold.*HoldOut\(0.2\)"),
         ({"repeats": 3}, "repeats=3 is not for tables in parts"),
-        ({"sample": 1}, "sample=1: it must be a whole number, 2 or more"),
+        ({"sample": 1}, "sample=1: it must be a whole number of at least 2"),
         ({"tune": -1}, "tune=-1"),
         ({"learners": "rigde"}, "did you mean 'ridge'"),
         ({"time_limit": 1e-9}, "not enough for a single fit"),

@@ -137,7 +137,7 @@ def test_a_model_that_is_no_sum_is_refused():
 
 @pytest.mark.parametrize("bands", [1, 2.5, True])
 def test_bands_are_a_whole_number(boosted, policies, bands):
-    with pytest.raises(InputError, match="whole number from 2"):
+    with pytest.raises(InputError, match="whole number of at least 2"):
         cw.factors(boosted, policies, bands=bands)
 
 

@@ -191,7 +191,7 @@ def test_classes_are_compared_by_the_probability_of_one(policies):
         ({"reference": "men"}, "reference='men' is not a known value"),
         ({"scale": "log"}, "scale='log' is not a known value"),
         ({"refit": 1}, "intervals need at least 2 refits"),
-        ({"refit": -1}, "whole number of 0 or more"),
+        ({"refit": -1}, "whole number of at least 0"),
         ({"confidence": 1.5}, "between 0 and 1"),
         ({"protected": ["age"]}, "'age' holds numbers, which make no groups"),
         ({"protected": ["agee"]}, r"no column 'agee' to protect\. Hint: did you mean 'age'"),

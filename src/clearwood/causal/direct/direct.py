@@ -7,6 +7,7 @@ from typing import Any, get_args
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_confidence, check_seed, is_whole
 from clearwood._shared.choices import Claim, Scale
 from clearwood._shared.errors import (
     Call,
@@ -172,12 +173,10 @@ def _check(claim: str, scale: str, refit: int, confidence: float, seed: int) -> 
         raise unknown_choice("claim", claim, get_args(Claim))
     if scale not in get_args(Scale):
         raise unknown_choice("scale", scale, get_args(Scale))
-    if not np.issubdtype(type(refit), np.integer) or refit < 0 or refit == 1:
+    if not is_whole(refit) or refit < 0 or refit == 1:
         raise bad_value("refit", refit, "it is a number of models, 0 or at least 2")
-    if not np.issubdtype(type(confidence), np.number) or not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
-    if not np.issubdtype(type(seed), np.integer) or seed < 0:
-        raise bad_value("seed", seed, "it must be a whole number, 0 or more")
+    check_confidence(confidence)
+    check_seed(seed)
     if claim == "world" and not refit:
         raise InputError(
             "an effect on the target itself needs a band from models fitted again: the model is an "

@@ -28,12 +28,13 @@ from typing import Any, get_args, overload
 
 import numpy as np
 
+from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import AdjustmentKind
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result, html_table
 from clearwood.causal.graph.arrays import Arrays, Mask
-from clearwood.causal.graph.numbered import Names, NumberedGraph, check_whole
+from clearwood.causal.graph.numbered import Names, NumberedGraph
 from clearwood.causal.graph.open_path import open_path
 from clearwood.causal.graph.separators import Separators
 from clearwood.causal.graph.text import quoted
@@ -249,7 +250,7 @@ def adjustment_sets(
     """List the sets of a kind, or give the reason why there is none."""
     if kind not in get_args(AdjustmentKind):
         raise unknown_choice("kind", kind, get_args(AdjustmentKind))
-    check_whole("limit", limit)
+    check_whole("limit", limit, 1)
     start, end, needed, excluded = graph.disjoint(
         treatment=treatment, outcome=outcome, include=include, exclude=exclude
     )

@@ -15,12 +15,12 @@ import numpy as np
 from scipy import stats
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.checks import check_confidence, check_whole
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted
 from clearwood.causal.graph.independences import Independence, Independences
-from clearwood.causal.graph.numbered import check_whole
 from clearwood.causal.graph.residuals import Left, Residuals
 from clearwood.models import catalogue
 from clearwood.table import Table, as_table
@@ -210,9 +210,8 @@ def tests_of(
     n_jobs: int,
 ) -> IndependenceTests:
     """Test every implied independence, and correct for their number."""
-    if not np.issubdtype(type(confidence), np.number) or not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must be between 0 and 1")
-    check_whole("folds", folds, least=2)
+    check_confidence(confidence)
+    check_whole("folds", folds, 2)
     catalogue.get(learner)  # which names the nearest ones, if there is none
     table = as_table(data)
     _check_columns(implied, table)

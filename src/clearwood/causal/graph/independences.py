@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import unknown_choice
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result, html_table
-from clearwood.causal.graph.numbered import NumberedGraph, check_whole
+from clearwood.causal.graph.numbered import NumberedGraph
 from clearwood.causal.graph.separators import Separators
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def independences_of(graph: NumberedGraph, kind: IndependenceKind, limit: int) -
     """List the independences of pairs of observed columns."""
     if kind not in get_args(IndependenceKind):
         raise unknown_choice("kind", kind, get_args(IndependenceKind))
-    check_whole("limit", limit)
+    check_whole("limit", limit, 1)
     found = list(islice(_independences(graph, kind), limit + 1))
     return Independences(kind, tuple(found[:limit]), len(found) <= limit)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.causal.graph.arrays import Arrays, Mask
 
-__all__ = ["Names", "NumberedGraph", "check_whole", "several"]
+__all__ = ["Names", "NumberedGraph", "several"]
 
 #: One name, or several.
 Names = str | Iterable[str]
@@ -124,9 +124,3 @@ def several(names: Any, parameter: str = "nodes") -> tuple[str, ...]:
                 words(Option(parameter), f": {name!r} is no name"), parameter=parameter, value=name
             )
     return found
-
-
-def check_whole(parameter: str, value: Any, *, least: int = 1) -> None:
-    """Refuse what is no whole number from a least one on."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise bad_value(parameter, value, f"it must be a whole number of at least {least}")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any, Literal
 
+from clearwood._shared.checks import check_whole
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result, html_table
 from clearwood.causal.graph.arrays import Arrays, Mask
-from clearwood.causal.graph.numbered import Names, NumberedGraph, check_whole
+from clearwood.causal.graph.numbered import Names, NumberedGraph
 
 __all__ = ["Block", "Path", "Paths", "paths_between"]
 
@@ -171,7 +172,7 @@ class Paths(Result):
 
 def paths_between(graph: NumberedGraph, a: Names, b: Names, given: Names, limit: int) -> Paths:
     """List the paths between two sets of nodes, and what blocks each."""
-    check_whole("limit", limit)
+    check_whole("limit", limit, 1)
     start, end, blocked = graph.disjoint(a=a, b=b, given=given)
     above = graph.arrays.above(blocked)
     found = _shortest(graph.arrays, start, end, limit + 1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_whole
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Option, bad_value, words
@@ -195,9 +196,7 @@ def _checked_order(game: Game, max_order: Any) -> tuple[int, tuple[str, ...]]:
     longest = max(game.longest, 1)
     if max_order is None:
         return longest, ()
-    is_whole = isinstance(max_order, int | np.integer) and not isinstance(max_order, bool)
-    if not is_whole or max_order < 1:
-        raise bad_value("max_order", max_order, "it must be a whole number from 1, or None")
+    check_whole("max_order", max_order, 1, or_none=True)
     if max_order <= longest:
         return int(max_order), ()
     if max_order == 2:  # the default is no demand

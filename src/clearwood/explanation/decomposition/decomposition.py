@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import BandSource, ValueFunction
-from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
@@ -223,8 +224,8 @@ class Decomposition:
                 value=self.order,
                 hint=words("explain with ", Option("max_order", len(players)), "."),
             )
-        if points is not None and points < 2:
-            raise bad_value("points", points, "an effect needs at least 2")
+        if points is not None:
+            check_whole("points", points, 2)
         surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
         shown = tuple(self.columns[player] for player in players)
         return self._shown(shown, surface, band, partial_dependence=partial_dependence)
@@ -238,8 +239,7 @@ class Decomposition:
         partial_dependence: bool,
     ) -> Effect:
         confidence, simultaneous = band
-        if not 0 < confidence < 1:
-            raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+        check_confidence(confidence)
         spread, deviations, errors = None, surface.deviations, surface.errors
         half = None if errors is None else ndtri((1 + confidence) / 2) * errors
         source: BandSource | None = None if errors is None else "draws"

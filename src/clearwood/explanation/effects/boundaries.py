@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result
@@ -144,8 +145,7 @@ def boundaries(
     if not hasattr(model, "classes_") or not hasattr(model, "schema_"):
         name = getattr(model, "name", type(model).__name__)
         raise bad_value("model", name, "boundaries are of a fitted learner that predicts classes")
-    if points != int(points) or not 2 <= points <= 1000:
-        raise bad_value("points", points, "it must be a whole number from 2 to 1,000")
+    check_whole("points", points, 2, 1000)
     table = as_table(data, schema=model.schema_)
     given = dict(at or {})
     names = list(table.features)

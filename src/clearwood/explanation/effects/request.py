@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import BandChoice, BandSource, EffectKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
@@ -53,10 +54,9 @@ class Options:
     def __post_init__(self) -> None:
         if self.kind not in TITLES:
             raise unknown_choice("kind", self.kind, TITLES)
-        if self.points is not None and self.points < 2:
-            raise bad_value("points", self.points, "an effect needs at least 2")
-        if self.bands < 0:
-            raise bad_value("bands", self.bands, "it is a number of draws, 0 for no band")
+        if self.points is not None:
+            check_whole("points", self.points, 2)
+        check_whole("bands", self.bands, 0, hint="it is a number of draws, 0 for no band.")
         if self.band not in get_args(BandChoice):
             raise unknown_choice("band", self.band, get_args(BandChoice))
         if self.band in ("model", "simultaneous") and self.kind not in _OWN_BANDS:
@@ -66,10 +66,9 @@ class Options:
                 "the model's own band is for partial dependence and for components",
                 hint=words("use ", Option("kind", "pdp"), " or ", Option("band", "rows"), "."),
             )
-        if not 0 < self.confidence < 1:
-            raise bad_value("confidence", self.confidence, "it lies between 0 and 1, such as 0.9")
-        if self.sample is not None and self.sample < 2:
-            raise bad_value("sample", self.sample, "at least 2 rows are needed")
+        check_confidence(self.confidence)
+        if self.sample is not None:
+            check_whole("sample", self.sample, 2)
         if not isinstance(self.extrapolation, bool) and self.extrapolation not in WAYS:
             raise unknown_choice("extrapolation", self.extrapolation, WAYS)
         if self.derivative and self.kind != "ice":

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import StandardErrors
 from clearwood._shared.errors import (
     Call,
@@ -110,11 +111,11 @@ def factors(
     >>> bool(abs(table.predict(policies) / model.predict(policies) - 1).max() < 1e-12)
     True
     """
-    _check_bands(bands)
+    if bands is not None:
+        check_whole("bands", bands, 2, or_none=True)
     check_errors(errors)
     chosen = _chosen_base(base)
-    if not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    check_confidence(confidence)
     if isinstance(model, Sequence):
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
@@ -265,13 +266,6 @@ def _sha256(learner: Learner) -> str:
         except InputError:
             return ""
         return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _check_bands(bands: Any) -> None:
-    """Refuse what is not a number of cells."""
-    is_whole = isinstance(bands, int) and not isinstance(bands, bool)
-    if bands is not None and not (is_whole and bands >= 2):
-        raise bad_value("bands", bands, "it must be a whole number from 2")
 
 
 def _checked(model: Any) -> Learner:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
@@ -109,10 +110,8 @@ def importance(
     if kind not in TITLES:
         raise unknown_choice("kind", kind, TITLES)
     clock = Clock.started_now(time_limit)
-    if repeats < 1:
-        raise bad_value("repeats", repeats, "a column is shuffled at least once")
-    if not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+    check_whole("repeats", repeats, 1)
+    check_confidence(confidence)
     if groups and kind not in ("permutation", "loco"):
         raise bad_value(
             "kind",

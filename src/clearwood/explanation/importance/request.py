@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_whole
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import bad_value
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood.explanation.adapter.explained import Explained
@@ -68,8 +68,8 @@ class Request:
     def rows(self, n_rows: int, most: int | None = None) -> Index:
         """Choose the rows to measure on: as many as wanted, else ``most``, else all."""
         two_rows_or_more(n_rows, "importance")
-        if self.sample is not None and self.sample < 2:
-            raise bad_value("sample", self.sample, "at least 2 rows are needed")
+        if self.sample is not None:
+            check_whole("sample", self.sample, 2)
         return draw_rows(n_rows, self.sample or most, seed=self.seed)
 
     def rows_in_time(self, predictor: Predictor, rows: Index, per_row: int) -> Index:

@@ -8,13 +8,13 @@ import numpy as np
 from scipy import stats
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence, check_seed
 from clearwood._shared.choices import StandardErrors
 from clearwood._shared.errors import (
     Call,
     InputError,
     Option,
     Setting,
-    bad_value,
     unknown_choice,
     words,
 )
@@ -25,7 +25,7 @@ from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
-from clearwood.explanation.linear.split_sample import check_seed, split_sample
+from clearwood.explanation.linear.split_sample import split_sample
 from clearwood.models import Learner, chooses_columns
 from clearwood.table import Table, Task, as_table, read_as
 
@@ -140,8 +140,7 @@ def with_fit(
     confidence: float = 0.9,
 ) -> tuple[Coefficients, Fitted | None]:
     """Compute the coefficients, and the fit behind their standard errors where they have some."""
-    if not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    check_confidence(confidence)
     learner = _checked(model)
     table = training_table(learner, data)
     rows, _ = counted(table.weights, table.n_rows)

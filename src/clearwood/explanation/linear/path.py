@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_seed, is_whole
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.coefficients import training_table
-from clearwood.explanation.linear.split_sample import check_seed
 from clearwood.models import Learner, Real, fit_criteria
 from clearwood.table import as_table
 
@@ -264,7 +264,7 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     >>> int(found.points[found.chosen])
     5
     """
-    if not _is_whole(folds) or folds < 0 or folds == 1:  # True is 1
+    if not is_whole(folds) or folds < 0 or folds == 1:
         raise bad_value("folds", folds, "it must be 0, for none, or a whole number of 2 or more")
     check_seed(seed)
     name = getattr(model, "name", type(model).__name__)
@@ -293,11 +293,6 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
         notes=tuple(notes),
         **found,
     )
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether a value is a whole number by its type."""
-    return isinstance(value, int | np.integer)
 
 
 @dataclass(frozen=True, eq=False)

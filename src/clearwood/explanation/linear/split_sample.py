@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from clearwood._shared.errors import Call, InputError, Option, bad_value, words
@@ -12,7 +11,7 @@ from clearwood.models import Learner, chooses_columns, chosen_columns
 from clearwood.resampling import HoldOut
 from clearwood.table import Table
 
-__all__ = ["SplitSample", "check_seed", "split_sample"]
+__all__ = ["SplitSample", "split_sample"]
 
 #: The learner without a penalty that estimates the coefficients of chosen columns.
 _OWN_LEARNERS = {"glm": "glm", "logistic": "logistic", "softmax": "logistic"}
@@ -42,12 +41,6 @@ class SplitSample:
     model: Learner
     rows: Table
     n_choosing: int
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse what fixes no draw."""
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
 
 
 def split_sample(model: Learner, table: Table, split: Any, seed: int) -> SplitSample:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
@@ -68,7 +69,7 @@ def monotone(
     >>> known["bmi"].sentence, known["age"].holds
     ('proved increasing over the whole space', False)
     """
-    _check_rows(n_rows)
+    check_whole("n_rows", n_rows, 1)
     predictor = explained.predictor()
     _check_output(predictor)
     wanted = _wanted(columns, predictor)
@@ -80,13 +81,6 @@ def monotone(
     outputs = predictor.outputs
     outcome = outputs[0] if outputs and predictor.unit.is_probability else ""
     return Monotone(claims, predictor.kind, outcome)
-
-
-def _check_rows(n_rows: Any) -> None:
-    """Refuse what is not a number of rows."""
-    is_whole = isinstance(n_rows, int | np.integer) and not isinstance(n_rows, bool)
-    if not is_whole or n_rows < 1:
-        raise bad_value("n_rows", n_rows, "it must be a whole number from 1")
 
 
 def _check_output(predictor: Predictor) -> None:

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import Conditional, ShapleyMethod
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
@@ -282,9 +281,7 @@ def _result(
 
 
 def _check_orders(n_orders: Any, value: str, *, interactions: bool) -> None:
-    is_whole = isinstance(n_orders, int | np.integer) and not isinstance(n_orders, bool)
-    if not is_whole or n_orders < 2:
-        raise bad_value("n_orders", n_orders, "it must be a whole number of draws, at least 2")
+    check_whole("n_orders", n_orders, 2)
     if value != "interventional" or interactions:
         raise bad_value(
             "n_orders",

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.progress import progress
 from clearwood.explanation import Scale
@@ -128,12 +129,10 @@ def gap(
 
 def checked_refits(refit: Any, confidence: float) -> None:
     """Raise where the number of refits or the confidence cannot be used."""
-    if not isinstance(refit, int | np.integer) or isinstance(refit, bool) or refit < 0:
-        raise bad_value("refit", refit, "it must be a whole number of 0 or more")
+    check_whole("refit", refit, 0)
     if refit == 1:
         raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
-    if not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+    check_confidence(confidence)
 
 
 def reference_of(reference: Any, groups: Groups, table: Table) -> int:

@@ -12,7 +12,7 @@ from clearwood._shared.errors import Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.glassbox.rows import check_size
-from clearwood.models.glassbox.settings import check_real
+from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["StagewiseRegressor"]
 
@@ -107,9 +107,8 @@ class StagewiseRegressor(RegressorMixin, BaseEstimator):
         if not check_real("epsilon", self.epsilon, 0.0, strict=True) < 1:
             raise bad_value("epsilon", self.epsilon, "it must lie between 0 and 1", kind=Setting)
         for name, value in (("steps", self.steps), ("max_steps", self.max_steps)):
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= 1):
-                raise bad_value(name, value, "it must be a whole number above 0", kind=Setting)
+            if value is not None:
+                check_whole(name, value, 1)
 
     def _path(
         self, matrix: Floats, target: Floats, weight: Floats, last: int, every: int

@@ -8,12 +8,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.messages import tell
 from clearwood.kernels import MOST_GROUPS, Subsets
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.subset_search import LeastSquares, backward, best, forward
 from clearwood.models.glassbox.rows import check_size, row_weights
+from clearwood.models.glassbox.settings import check_choice, check_whole
 
 __all__ = ["Criterion", "Search", "SubsetRegressor", "fit_criteria"]
 
@@ -167,16 +168,12 @@ class SubsetRegressor(RegressorMixin, BaseEstimator):
 
     def _check_settings(self) -> None:
         """Refuse settings that mean nothing."""
-        if self.search not in get_args(Search):
-            raise unknown_choice("search", self.search, get_args(Search), kind=Setting)
-        if self.criterion not in get_args(Criterion):
-            raise unknown_choice("criterion", self.criterion, get_args(Criterion), kind=Setting)
+        check_choice("search", self.search, get_args(Search))
+        check_choice("criterion", self.criterion, get_args(Criterion))
         for name, least in (("size", 0), ("max_size", 1), ("max_nodes", 1)):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= least):
-                expected = f"it must be a whole number of {least} or more"
-                raise bad_value(name, value, expected, kind=Setting)
+            if value is not None:
+                check_whole(name, value, least)
 
     def _searched(self, problem: LeastSquares, n_rows: int) -> Subsets:
         """Find a subset of each size."""

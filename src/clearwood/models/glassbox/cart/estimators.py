@@ -20,6 +20,7 @@ from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, he
 from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
 from clearwood.models.glassbox.rows import check_size
+from clearwood.models.glassbox.settings import check_whole
 
 __all__ = ["CartClassifier", "CartRegressor"]
 
@@ -86,11 +87,8 @@ class _Cart(BaseEstimator):
             ("samples", 0),
         ):
             value = getattr(self, name)
-            is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (is_whole and value >= least) and not (name == "max_depth" and value is None):
-                raise bad_value(
-                    name, value, f"it must be a whole number from {least} on", kind=Setting
-                )
+            if value is not None or name != "max_depth":
+                check_whole(name, value, least)
         if self.prune not in PRUNINGS:
             raise unknown_choice("prune", self.prune, map(str, PRUNINGS), kind=Setting)
         return {
