@@ -64,18 +64,34 @@ class _Loss:
         patch.setattr(on_cluster.RowsOnCluster, "_run", begun)
 
 
-def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(client, monkeypatch, tmp_path):
+def _trees(learner):
+    booster = learner.estimator_._Booster
+    return booster.num_trees() if learner.name == "lightgbm" else booster.num_boosted_rounds()
+
+
+# without random columns, so that the fits before and after the loss are those of one fit
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("lightgbm", {"n_estimators": 300, "learning_rate": 0.03, "colsample_bynode": 1.0}),
+        ("xgboost", {"n_estimators": 150, "learning_rate": 0.06, "colsample_bynode": 1.0}),
+    ],
+)
+def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(
+    client, monkeypatch, tmp_path, name, settings
+):
+    client.wait_for_workers(2)  # the one that was lost before may still be starting again
     loss = _Loss(client, monkeypatch)
     table, parts = both("number", n=4000, pieces=5, weight="weight")
     new = cw.read(frame(4000, seed=1), target="number", ignore=["yes", "class", "count", "weight"])
-    learner = cw.learner("lightgbm", n_estimators=400, learning_rate=0.02, colsample_bynode=1.0)
+    learner = cw.learner(name, **settings)
     whole = clone(learner).fit(table)
     path = tmp_path / "fit.json"
     learner.fit(parts, distributed=True, checkpoint=path)
     assert loss.killed is not None
     assert loss.began[0] == 0
     assert loss.began[-1] >= 20
-    assert learner.estimator_._Booster.num_trees() == 400
+    assert _trees(learner) == settings["n_estimators"]
     risks = [np.mean((one.predict(new) - new.y) ** 2) for one in (whole, learner)]
     assert risks[1] <= 1.005 * risks[0]
     assert not path.exists()
