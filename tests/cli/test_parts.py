@@ -98,6 +98,56 @@ def test_a_learner_that_needs_all_rows_is_refused_with_those_that_do_not(cli, fo
     assert "'lightgbm', 'xgboost'" in " ".join(result.err.split())
 
 
+def test_a_learner_that_needs_rows_is_fitted_to_rows_that_are_drawn(cli, folder, tmp_path):
+    out = tmp_path / "fitted.cw"
+    command = ["fit", str(folder), "--target", "y", "--learner", "tree", "-o", str(out)]
+    refused = cli(*command, "--parts")
+    assert refused.code == 2
+    assert "sample of the rows, --draw-rows 200000" in " ".join(refused.err.split())
+    assert "into memory, --no-parts." in " ".join(refused.err.split())
+    assert cli(*command, "--parts", "--draw-rows", "100", "--json").json["rows"] == 100
+    drawn = cw.read(folder, target="y", parts=True).sample(100)
+    new = cw.read(folder, target="y", draw_rows=100)
+    assert new.fingerprint() == drawn.fingerprint()
+    expected = cw.learner("tree").fit(drawn).predict(drawn)
+    np.testing.assert_array_equal(cw.load(out).predict(drawn), expected)
+    answer = cli(*command, "--draw-rows", "0")
+    assert answer.code == 2
+    assert "--draw-rows" in answer.err
+
+
+def test_a_model_is_evaluated_on_a_folder(cli, folder, model, tmp_path):
+    ledger = tmp_path / "run"
+    command = ["evaluate", str(model), str(folder), "--sample", "200"]
+    answer = cli(*command, "--ledger", str(ledger), "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["in_parts"]["n_parts"] == 3
+    assert (answer.json["rows"], answer.json["in_parts"]["n_sampled"]) == (600, 200)
+    table = cw.read(folder, target="y")
+    whole = cw.evaluate(model, table).risk().estimate
+    assert answer.json["risk"]["estimate"] == pytest.approx(whole, rel=1e-12)
+    text = cli(*command, "--ledger", str(ledger)).out
+    assert "600 rows in 3 parts" in " ".join(text.split())
+    assert "a sample of 200 of 600 rows (seed 0)" in " ".join(text.split())
+    refused = cli("evaluate", str(model), str(folder / "0.parquet"), "--ledger", str(ledger))
+    assert refused.code == 2
+    assert "--ledger is for a table in parts" in refused.err
+
+
+def test_weights_that_cannot_be_used_are_not_ignored(cli, folder, tmp_path):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.append_column("w", pa.array(np.ones(len(table)))), path)
+    file = tmp_path / "weighted.cw"
+    cw.save(cw.learner("ols").fit(cw.read(folder, target="y", weight="w")), file)
+    table = pq.read_table(folder / "2.parquet")
+    table = table.set_column(4, "w", pa.array(-np.ones(len(table))))
+    pq.write_table(table, folder / "2.parquet")
+    answer = cli("explain", "importance", str(file), str(folder))
+    assert answer.code == 2
+    assert "weight 'w' is negative" in " ".join(answer.err.split())
+
+
 def test_a_fit_names_the_scheduler_that_is_not_there(cli, folder, tmp_path):
     pytest.importorskip("distributed")
     result = cli(

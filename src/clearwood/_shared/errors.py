@@ -13,6 +13,7 @@ __all__ = [
     "PYTHON",
     "Call",
     "ClearwoodWarning",
+    "Draw",
     "InputError",
     "MissingExtraError",
     "Option",
@@ -68,6 +69,13 @@ class Setting(Option):
 
 
 @dataclass(frozen=True)
+class Draw(Option):
+    """So many rows drawn from a table in parts, as part of a message: in Python a method of it."""
+
+    name: str = "draw_rows"
+
+
+@dataclass(frozen=True)
 class Call:
     """A call of a public function, as part of a message.
 
@@ -118,6 +126,8 @@ class _Python:
     """Python's spelling."""
 
     def option(self, option: Option) -> str:
+        if isinstance(option, Draw):
+            return f"data.sample({option.value:_})" if option.has_value else "data.sample(...)"
         return f"{option.name}={option.value!r}" if option.has_value else option.name
 
     def call(self, call: Call) -> str:

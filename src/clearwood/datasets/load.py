@@ -81,4 +81,5 @@ def _columns(bunch: Any) -> dict[str, Any]:
 
 
 def _read(columns: dict[str, Any], name: str, **options: Any) -> Table:
-    return replace(read(columns, target="target", **options), source=f"scikit-learn's {name}")
+    table: Table = read(columns, target="target", **options)
+    return replace(table, source=f"scikit-learn's {name}")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
     from clearwood.models.table_model import TableModel
-    from clearwood.models.written import prediction_columns, written_predictions
+    from clearwood.models.written import model_digest, prediction_columns, written_predictions
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -75,6 +75,7 @@ __all__ = [
     "inspect",
     "learner",
     "load",
+    "model_digest",
     "pack_estimator",
     "prediction_columns",
     "read_selection",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Draw, InputError, words
 from clearwood._shared.numbers import size
 from clearwood.table import Column, Encoder, Kind, Part, Parts, Role, row_hashes
 
@@ -140,6 +140,10 @@ def _no_room(folder: Path, needed: int) -> InputError:
         f"the encoded rows take {size(needed)}, and the disk of {folder.parent} has less",
         parameter="data",
         value=needed,
-        hint="set the environment variable TMPDIR to a folder on a larger disk, or fit to "
-        "data.sample(...).",
+        hint=words(
+            "set the environment variable TMPDIR to a folder on a larger disk, or fit to a sample "
+            "of the rows, ",
+            Draw(),
+            ".",
+        ),
     )

@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_confidence, check_seed
 from clearwood._shared.errors import (
+    Draw,
     InputError,
     Option,
     bad_value,
@@ -485,8 +486,11 @@ class Learner(TableModel):
                 words(Option("select", self.select), " needs all rows in memory"),
                 parameter="select",
                 value=self.select,
-                hint="this table is read in parts: choose the columns on data.sample(200_000), and "
-                "leave the others out when the table is read.",
+                hint=words(
+                    "this table is read in parts: choose the columns on a sample of the rows, ",
+                    Draw(value=200_000),
+                    ", and leave the others out when the table is read.",
+                ),
             )
         self.selection_ = None
         empty = parts.empty

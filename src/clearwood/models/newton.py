@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Draw, InputError, words
 from clearwood.models.encoded_rows import Encoding
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.streams import Newton
@@ -38,7 +38,11 @@ def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
             f"learner {entry.name!r} needs all rows in memory for more than two classes",
             parameter="learner",
             value=entry.name,
-            hint="this table is read in parts: fit to data.sample(200_000), or take 'lightgbm'.",
+            hint=words(
+                "this table is read in parts: fit to a sample of the rows, ",
+                Draw(value=200_000),
+                ", or take 'lightgbm'.",
+            ),
         )
     facts = _over(encoding, job, _Facts(encoding.without_rows()), "adding up targets")
     low, high = facts.arrays["ends"]

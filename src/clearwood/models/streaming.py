@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError, Option, Setting, words
+from clearwood._shared.errors import Draw, InputError, Option, Setting, Text, words
 from clearwood._shared.memory import free_memory
 from clearwood._shared.progress import progress
 from clearwood.files import atomic_write
@@ -57,8 +57,11 @@ def check_streams(entry: Entry, categories: str | None, settings: Mapping[str, A
             parameter="learner",
             value=entry.name,
             hint=words(
-                f"learners that fit in parts: {able}; or fit to a sample of the rows, "
-                "data.sample(200_000), or to all of them if they fit into memory, data.to_table()."
+                f"learners that fit in parts: {able}; or fit to a sample of the rows, ",
+                Draw(value=200_000),
+                ", or to all of them if they fit into memory, ",
+                Option("parts", value=False),
+                ".",
             ),
         )
     streams = entry.streams
@@ -69,16 +72,23 @@ def check_streams(entry: Entry, categories: str | None, settings: Mapping[str, A
                 words(Setting(name, settings[name]), " needs all rows in memory"),
                 parameter=name,
                 value=settings[name],
-                hint="this table is read in parts: leave the setting out, or fit to "
-                "data.sample(...).",
+                hint=_or_fit_to_sample("setting"),
             )
     if categories == "target":
         raise InputError(
             words(Option("categories", "target"), " needs all rows in memory"),
             parameter="categories",
             value=categories,
-            hint="this table is read in parts: leave the option out, or fit to data.sample(...).",
+            hint=_or_fit_to_sample("option"),
         )
+
+
+def _or_fit_to_sample(what: str) -> Text:
+    return words(
+        f"this table is read in parts: leave the {what} out, or fit to a sample of the rows, ",
+        Draw(),
+        ".",
+    )
 
 
 def fit_in_parts(

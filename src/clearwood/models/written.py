@@ -16,7 +16,7 @@ from clearwood.table import Parts, Role, Table, as_table
 if TYPE_CHECKING:
     from clearwood.models.table_model import TableModel
 
-__all__ = ["prediction_columns", "written_predictions"]
+__all__ = ["model_digest", "prediction_columns", "written_predictions"]
 
 _READ = (Role.FEATURE, Role.PROTECTED, Role.EXPOSURE)
 
@@ -103,7 +103,7 @@ def written_predictions(
     if ledger is not None:
         identity = {
             "work": "predictions",
-            "model": _digest(model),
+            "model": model_digest(model),
             "parts": parts.fingerprint(),
             "probabilities": probabilities,
         }
@@ -125,16 +125,17 @@ def _read(model: "TableModel", batch: Table) -> Table:
     return as_table(batch, schema=model.schema_, exposure=True)
 
 
-def _digest(model: "TableModel") -> str:
+def model_digest(model: Any) -> str:
     """Identify a model by all it has learned, but not by when."""
-    learned = {k: v for k, v in vars(model).items() if k.endswith("_") and k != "training_"}
+    own = getattr(model, "__dict__", {})
+    learned = {k: v for k, v in own.items() if k.endswith("_") and k != "training_"}
     try:
-        return str(joblib.hash(learned))
+        return str(joblib.hash(learned or model))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InputError(
             f"the model cannot be identified, so a ledger cannot say which it belongs to: {error}",
             parameter="ledger",
-            hint="predict without a ledger.",
+            hint="leave the ledger out.",
         ) from error
 
 

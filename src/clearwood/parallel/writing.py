@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, MissingExtraError, Option, words
+from clearwood._shared.errors import Draw, InputError, MissingExtraError, Option, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, document, html_table
@@ -120,7 +120,9 @@ def needs_folder(what: str) -> InputError:
         hint=words(
             "name a folder for them, ",
             Option("to", "folder/"),
-            ", or take some of the rows: data.sample(10_000).",
+            ", or take some of the rows: ",
+            Draw(value=10_000),
+            ".",
         ),
     )
 

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
+    from clearwood.table.parts.gather import has_parts
     from clearwood.table.parts.learning import learn_encoder
     from clearwood.table.parts.parts import Part, Parts
+    from clearwood.table.parts.storage import as_address
     from clearwood.table.profiles import Profile, profile
-    from clearwood.table.reading.read import as_columns, as_table, read, read_as
+    from clearwood.table.reading.read import (
+        as_columns,
+        as_table,
+        read,
+        read_as,
+        read_parts_as,
+    )
     from clearwood.table.schema import ColumnSchema, Schema
     from clearwood.table.table import Table
     from clearwood.table.types import NUMERIC, Kind, Role, Task
@@ -40,6 +48,7 @@ __all__ = [
     "Schema",
     "Table",
     "Task",
+    "as_address",
     "as_columns",
     "as_table",
     "calendar_features",
@@ -47,11 +56,13 @@ __all__ = [
     "check_directions",
     "check_task",
     "find_task",
+    "has_parts",
     "identical_rows",
     "learn_encoder",
     "profile",
     "read",
     "read_as",
+    "read_parts_as",
     "row_hashes",
     "shown_name",
 ]

@@ -69,6 +69,18 @@ def test_a_list_of_files_is_one_table(folder, whole):
     same(cw.read(paths, target="y", parts=True), whole)
 
 
+def test_rows_that_are_drawn_do_not_depend_on_where_they_are(folder, whole, tmp_path):
+    drawn = cw.read(folder, target="y", parts=True).sample(20)
+    for source in (folder, tmp_path / "whole.parquet", table(), whole):
+        one = cw.read(source, target="y", draw_rows=20)
+        assert isinstance(one, cw.Table)
+        assert one.n_rows == 20
+        np.testing.assert_array_equal(one.y, drawn.y)
+    assert cw.read(folder, draw_rows=1000).n_rows == 90
+    with pytest.raises(cw.InputError, match="draw_rows=0: it must be a whole number above 0"):
+        cw.read(folder, draw_rows=0)
+
+
 def test_a_folder_that_fits_is_read_into_memory(folder, whole):
     read = cw.read(folder, target="y")
     assert isinstance(read, cw.Table)

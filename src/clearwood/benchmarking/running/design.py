@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, Option, bad_value, words
+from clearwood._shared.errors import Draw, InputError, Option, bad_value, words
 from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit, outer_key
 from clearwood.resampling import HoldOut, KFold, Plan, Split, TimeOrdered, pair_splits
 from clearwood.table import Table
@@ -160,7 +160,7 @@ def hold_out_share(
     plan: Any, outer: int, *, interval: str | None, repeats: int | None, pair_tuning: str
 ) -> float:
     """Return the share of the rows of a table in parts to hold out; refuse all other plans."""
-    instead = "draw rows that fit into memory, data.sample(50_000), for other plans."
+    instead = words("draw rows that fit into memory, ", Draw(value=50_000), ", for other plans.")
     if interval not in (None, "hold-out"):
         raise InputError(
             words(

@@ -98,6 +98,8 @@ class Reading:
         Repeatable.
     encoding : NAME
         The file's encoding, such as latin-1; detected by default.
+    draw_rows : N
+        Use N rows, drawn at random: for what needs rows in memory where a table is too large.
     """
 
     delimiter: str | None = None
@@ -105,6 +107,7 @@ class Reading:
     thousands: str | None = None
     missing: list[str] | None = None
     encoding: str | None = None
+    draw_rows: Annotated[int | None, typer.Option(min=1)] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", _missing_words(self.missing))
@@ -125,8 +128,8 @@ class Reading:
 
         if is_in_parts(data):
             known = model.schema_ if isinstance(model, cw.models.TableModel) else None
-            parts: Any = read_parts(data, known, **vars(self))
-            return cast("Table", parts)  # whoever needs all rows in memory says so
+            rows: Any = read_parts(data, known, **vars(self))
+            return cast("Table", rows)  # whoever needs all rows in memory says so
         if isinstance(model, cw.models.TableModel):
             return read_table(data, schema=model.schema_, **vars(self))
         roles = {} if columns is None else columns.roles()
@@ -202,7 +205,9 @@ def read_table(data: Path, *, schema: "Schema | None" = None, **options: Any) ->
     from clearwood.table import read_as
 
     with progress(f"reading {data.name}"):
-        table = cw.read(data, **options) if schema is None else read_as(data, schema, **options)
+        table: Table = (
+            cw.read(data, **options) if schema is None else read_as(data, schema, **options)
+        )
     if table.dropped:
         rows = count(table.dropped, "row")
         print_message("note", f"{rows} without {table.target!r} left out", style="bold")

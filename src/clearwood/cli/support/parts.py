@@ -1,68 +1,43 @@
 """Tables in parts on the command line: folders, patterns and addresses; clusters and ledgers."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from clearwood.table import Parts, Schema
+    from clearwood.table import Parts, Schema, Table
 
-__all__ = ["Workers", "is_in_parts", "read_parts", "source_of"]
-
-#: Roles that a schema may have and new data may lack, by the option of `clearwood.read`.
-_ROLES = ("target", "weight", "exposure")
-
-
-def source_of(data: Path) -> str:
-    """Return what the user typed: a path keeps one of the slashes of an address only.
-
-    Examples
-    --------
-    >>> source_of(Path("s3://bucket/folder")), source_of(Path("rows.csv"))
-    ('s3://bucket/folder', 'rows.csv')
-    """
-    return re.sub(r"^([A-Za-z][A-Za-z0-9+]+):/(?!/)", r"\1://", str(data))
+__all__ = ["Workers", "is_in_parts", "read_parts"]
 
 
 def is_in_parts(data: Path) -> bool:
-    """Whether data is a folder, a pattern or an address, and so read in parts.
+    """Whether data is a folder, a pattern or an address, and so read in parts."""
+    from clearwood.table import has_parts
 
-    Examples
-    --------
-    >>> is_in_parts(Path("rows.csv")), is_in_parts(Path("gs://bucket/*.parquet"))
-    (False, True)
+    return has_parts(data)
+
+
+def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "Parts | Table":
+    """Read a table in parts, with the roles of a schema as far as the data has the columns.
+
+    With ``draw_rows`` it is a table of the rows that were drawn.
     """
-    text = source_of(data)
-    if "://" in text or data.is_dir():
-        return True
-    return not data.exists() and any(sign in text for sign in "*?[")
-
-
-def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "Parts":
-    """Read a table in parts, with the roles of a schema as far as the data has the columns."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.table import Role
+    from clearwood.table import read_parts_as
 
-    roles: dict[str, Any] = {}
-    if schema is not None:
-        by_role = {column.role: column.name for column in schema.columns}
-        roles = {name: by_role[Role(name)] for name in _ROLES if Role(name) in by_role}
+    draw_rows = options.pop("draw_rows", None)
     with progress(f"reading {data.name}"):
-        while True:
-            try:
-                parts: Any = cw.read(source_of(data), parts=True, **roles, **options)
-            except InputError as error:
-                if error.parameter not in roles:
-                    raise
-                del roles[error.parameter]  # rows to predict need not have a target
-            else:
-                return cast("Parts", parts)
+        parts: Parts = (
+            cw.read(data, parts=True, **options)
+            if schema is None
+            else read_parts_as(data, schema, **options)
+        )
+        return parts if draw_rows is None else parts.sample(draw_rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ from clearwood.cli.support.options import (
     learner_names,
     read_table,
 )
-from clearwood.cli.support.parts import Workers, source_of
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.results import RESULTS, write_result
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
@@ -71,7 +71,7 @@ def benchmark(
     confidence: float = 0.9,
     simultaneous: bool = False,
     time_limit: float | None = None,
-    parts: bool = False,
+    parts: bool | None = None,
     sample: int | None = None,
     scheduler: str | None = None,
     seed: Seed = 0,
@@ -129,7 +129,8 @@ def benchmark(
     Tables in parts
     ---------------
     parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
+        --no-parts reads them into memory all the same.
     sample : N
         Rows that are drawn for tuning, for learners that need them in memory, and for measures.
     scheduler : ADDRESS
@@ -145,7 +146,7 @@ def benchmark(
         "select": select,
         "read": {
             "target": target,
-            "parts": parts or None,
+            "parts": parts,
             **columns.roles(),
             **vars(reading),
         },
@@ -182,7 +183,9 @@ def benchmark(
 
 def _full(data: Path) -> str:
     """A path from the root, or an address as it was typed."""
-    source = source_of(data)
+    from clearwood.table import as_address
+
+    source = as_address(str(data))
     return source if "://" in source else str(data.absolute())
 
 

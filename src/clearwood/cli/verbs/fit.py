@@ -58,7 +58,7 @@ def fit(
     categories: Categories | None = None,
     monotone: Monotone = None,
     select: Select = None,
-    parts: bool = False,
+    parts: bool | None = None,
     checkpoint: Path | None = None,
     scheduler: str | None = None,
     seed: Seed = 0,
@@ -86,7 +86,8 @@ def fit(
     categories
         How categories are encoded.
     parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
+        --no-parts reads them into memory all the same.
         Learners that can: lightgbm, xgboost, glm, logistic, ols, ridge, lasso, elastic-net,
         baseline.
     checkpoint : FILE
@@ -120,11 +121,9 @@ def fit(
         **{key: setting(text) for key, text in texts.items()},
     )
     model.entry.require()
-    in_parts = parts or scheduler is not None
     with Workers(scheduler=scheduler).ready():
-        table = read_table(
-            data, target=target, parts=in_parts or None, **columns.roles(), **vars(reading)
-        )
+        in_parts = True if scheduler is not None else parts
+        table = read_table(data, target=target, parts=in_parts, **columns.roles(), **vars(reading))
         title = f"fitting {learner} to {table.n_rows:,} rows"
         with limited_cores(n_jobs), progress(title) as step:
             distributed = None if scheduler is None else True

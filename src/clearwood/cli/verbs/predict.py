@@ -65,6 +65,7 @@ def predict(
     from clearwood.models import prediction_columns
     from clearwood.table import as_table
 
+    _check_all_rows(reading)
     in_parts = is_in_parts(data)
     if not in_parts:
         workers.refuse()
@@ -89,7 +90,7 @@ def predict(
                 value=interval,
                 hint="leave out --interval, or predict one file.",
             )
-        parts = read_parts(data, fitted.schema_, **vars(reading))
+        parts: Any = read_parts(data, fitted.schema_, **vars(reading))
         options = {"probabilities": probabilities, "force": force, "n_jobs": n_jobs}
         _predict_parts(fitted, parts, path, workers, options, as_json=json)
         return
@@ -113,6 +114,16 @@ def predict(
         what = "of" if outcome is None else f"of {outcome} for"
         rows = count(table.n_rows, "row")
         print_text(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})")
+
+
+def _check_all_rows(reading: Reading) -> None:
+    if reading.draw_rows is not None:
+        raise InputError(
+            "predictions are written for all rows, in their order",
+            parameter="draw_rows",
+            value=reading.draw_rows,
+            hint="leave out --draw-rows.",
+        )
 
 
 def _interval_columns(

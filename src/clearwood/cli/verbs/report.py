@@ -76,7 +76,7 @@ def report(
     test: Path | None = None,
     title: str | None = None,
     sections: list[str] | None = None,
-    parts: bool = False,
+    parts: bool | None = None,
     scheduler: str | None = None,
     sample: Annotated[int, typer.Option(min=1)] = 500,
     rows: Annotated[int | None, typer.Option(min=0)] = None,
@@ -122,7 +122,8 @@ def report(
         The sections to write: summary, data, performance, terms, table, importance, individual,
         network, tree, fairness, cautions, reproduction; by default all that apply.
     parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
+        --no-parts reads them into memory all the same.
         Learners are then compared on one held-out part.
     scheduler : ADDRESS
         For tables in parts: the address of a Dask scheduler, such as tcp://10.0.0.1:8786.
@@ -147,7 +148,7 @@ def report(
         "--monotone": monotone,
         "--select": select,
         "--model": keep,
-        "--parts": parts or None,
+        "--parts": parts,
     }
     _check(source, data, of_tables, is_model=is_model, target=target)
     if keep is not None and keep.absolute() == path.absolute():
@@ -170,7 +171,7 @@ def report(
             model = cw.load(source)
             table = reading.table_for(model, data, columns, target)
         else:
-            options = {"target": target, "parts": parts or None, **columns.roles()}
+            options = {"target": target, "parts": parts, **columns.roles()}
             table = read_table(source, **options, **vars(reading))
         held_out = None
         if test is not None:  # read before the comparison, which may take long

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import joblib
 import numpy as np
 
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import Draw, InputError, Option, words
 from clearwood._shared.numbers import size
 from clearwood.explanation.adapter.rows import Rows, no_background
 from clearwood.explanation.games.game import (
@@ -197,7 +197,9 @@ class InParts:
                     f"{size(kept)}",
                     parameter="data",
                     hint=words(
-                        "explain over a sample, data.sample(20_000), or sample the predictions: ",
+                        "explain over a sample, ",
+                        Draw(value=20_000),
+                        ", or sample the predictions: ",
                         Option("exact", value=False),
                         ".",
                     ),

@@ -9,7 +9,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import Conditional, ShapleyMethod
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
-from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.errors import Draw, InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
@@ -178,7 +178,7 @@ def shapley(
                 "only exact Shapley values without interactions are written to files",
                 parameter="to",
                 value=to,
-                hint="take some of the rows: data.sample(1_000).",
+                hint=words("take some of the rows: ", Draw(value=1_000), "."),
             )
         return written_shapley(
             explained, rows, to, value=value, groups=groups, scale=on_scale, force=force

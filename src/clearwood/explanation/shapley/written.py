@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import ValueFunction
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import Draw, InputError, Option, words
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.adapter.supported import NotDecomposableError
@@ -114,7 +114,7 @@ def _not_exact() -> InputError:
         "the model has no exact decomposition, so the Shapley values of every row would be "
         "estimated one by one",
         parameter="to",
-        hint="take some of the rows: data.sample(1_000).",
+        hint=words("take some of the rows: ", Draw(value=1_000), "."),
     )
 
 

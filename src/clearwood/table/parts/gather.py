@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clearwood._shared.errors import InputError, MissingExtraError, Option, words
 from clearwood._shared.memory import free_memory
@@ -26,6 +26,7 @@ from clearwood.table.parts.storage import (
     File,
     as_address,
     is_address,
+    is_pattern,
     list_files,
     on_this_machine,
     opened,
@@ -37,7 +38,7 @@ from clearwood.table.reading.files import check_exists
 from clearwood.table.reading.request import Request
 from clearwood.table.table import Table
 
-__all__ = ["in_parts"]
+__all__ = ["has_parts", "in_parts"]
 
 _PARQUET = (".parquet", ".pq")
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
@@ -49,10 +50,28 @@ _CELL, _UNPACKED = 8, 4
 Named = list[tuple[str, Rows]]
 
 
-def in_parts(source: Any, request: Request, *, parts: bool | None) -> Table | Parts | None:
+def has_parts(source: Any) -> bool:
+    """Return whether a source is many: a folder, a pattern, an address, a list, lazy frames.
+
+    Examples
+    --------
+    >>> has_parts("rows.csv"), has_parts("gs://bucket/*.parquet"), has_parts(["a.csv", "b.csv"])
+    (False, True, True)
+    """
+    if isinstance(source, str | os.PathLike):
+        text = as_address(str(source))
+        path = Path(text).expanduser()
+        return is_address(text) or path.is_dir() or (not path.exists() and is_pattern(text))
+    return isinstance(source, Parts) or _kind_of(source) is not None
+
+
+def in_parts(
+    source: Any, request: Request, *, parts: bool | None, draw_rows: int | None
+) -> Table | Parts | None:
     """Return a table in parts, or of several files; None where one source is read into memory."""
     if isinstance(source, Parts):
-        return survey([(p.name, p.rows) for p in source.parts], request, source.source)
+        again = survey([(p.name, p.rows) for p in source.parts], request, source.source)
+        return again if draw_rows is None else again.sample(draw_rows)
     named, origin, is_one, n_bytes = _found(source, request, parts=parts)
     if named is None:
         return None
@@ -61,6 +80,8 @@ def in_parts(source: Any, request: Request, *, parts: bool | None) -> Table | Pa
     if not parts and is_one and not (is_large and parts is None):
         return None
     found = _surveyed(named, request, origin)
+    if draw_rows is not None:
+        return replace(found.sample(draw_rows), dropped=found.dropped, notes=found.notes)
     if parts is False or (parts is None and not is_large):
         return found.to_table()
     if parts is None:
@@ -91,32 +112,24 @@ def _found(
     if isinstance(source, str | os.PathLike):
         path = as_address(str(source))
         return _files([path], path, request, parts=parts)
-    module = type(source).__module__
-    if module.startswith("pyarrow.") and hasattr(source, "get_fragments"):
-        return (
-            _dataset(source),
-            "pyarrow data",
-            False,
-            _CELL * _cells_in(source),
-        )
-    if module.startswith("dask.") and hasattr(source, "to_delayed"):
+    kind = _kind_of(source)
+    if kind == "dataset":
+        return _dataset(source), "pyarrow data", False, _CELL * _cells_in(source)
+    if kind == "dask":
         n_bytes = 0 if parts else _CELL * len(source.columns) * len(source)
         return _partitions(source), "dask data", True, n_bytes
-    if module.startswith("polars.") and type(source).__name__ == "LazyFrame":
+    if kind == "lazy":
         n_bytes = 0 if parts else _CELL * _cells(source)
         return [("lazy frame", LazyRows(source))], "polars data", True, n_bytes
-    if isinstance(source, Sequence) and not isinstance(source, str | bytes) and len(source):
-        if all(isinstance(one, MadeRows) for one in source):
-            made: Named = [(f"rows {r.start:,} to {r.stop:,}", r) for r in source]
-            return made, "a function", False, 0
-        if all(isinstance(one, str | os.PathLike) for one in source):
-            paths = [as_address(str(one)) for one in source]
-            return _files(paths, f"{len(paths)} files", request, parts=parts)
-        if all(hasattr(one, "columns") and not isinstance(one, Table) for one in source):
-            frames: Named = [
-                (f"frame {i}", FrameRows(one)) for i, one in enumerate(source, start=1)
-            ]
-            return frames, f"{len(frames)} frames", False, 0
+    if kind == "made":
+        made: Named = [(f"rows {r.start:,} to {r.stop:,}", r) for r in source]
+        return made, "a function", False, 0
+    if kind == "paths":
+        paths = [as_address(str(one)) for one in source]
+        return _files(paths, f"{len(paths)} files", request, parts=parts)
+    if kind == "frames":
+        frames: Named = [(f"frame {i}", FrameRows(one)) for i, one in enumerate(source, start=1)]
+        return frames, f"{len(frames)} frames", False, 0
     if parts:
         held = (
             "a table in memory"
@@ -131,6 +144,28 @@ def _found(
             "a Dask or a lazy polars frame; to make rows on the fly, use Parts.of.",
         )
     return None, "", True, 0
+
+
+def _kind_of(
+    source: Any,
+) -> Literal["dataset", "dask", "lazy", "made", "paths", "frames"] | None:
+    """Return what a source that is neither a path nor a table in parts is; None for one piece."""
+    module = type(source).__module__
+    if module.startswith("pyarrow.") and hasattr(source, "get_fragments"):
+        return "dataset"
+    if module.startswith("dask.") and hasattr(source, "to_delayed"):
+        return "dask"
+    if module.startswith("polars.") and type(source).__name__ == "LazyFrame":
+        return "lazy"
+    if not isinstance(source, Sequence) or isinstance(source, str | bytes) or not len(source):
+        return None
+    if all(isinstance(one, MadeRows) for one in source):
+        return "made"
+    if all(isinstance(one, str | os.PathLike) for one in source):
+        return "paths"
+    if all(hasattr(one, "columns") and not isinstance(one, Table) for one in source):
+        return "frames"
+    return None
 
 
 def _cells(frame: Any) -> int:

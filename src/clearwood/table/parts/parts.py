@@ -5,13 +5,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from clearwood._shared.arrays import Bools
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import InputError, Text, bad_value, did_you_mean
+from clearwood._shared.errors import Draw, InputError, Option, Text, bad_value, did_you_mean, words
 from clearwood.table.column import Column
 from clearwood.table.parts.finishing import Finish
 from clearwood.table.parts.rows import MadeRows, Rows
@@ -19,7 +19,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role, Task
 
-__all__ = ["BATCH_ROWS", "Part", "Parts", "RowFilter", "joined", "needs_rows"]
+__all__ = ["BATCH_ROWS", "Part", "Parts", "RowFilter", "at_least_one", "joined", "needs_rows"]
 
 #: Rows in a batch: large enough that numpy's calls cost nothing, small beside any memory.
 BATCH_ROWS = 65_536
@@ -53,8 +53,13 @@ def needs_rows(what: str) -> InputError:
     return InputError(
         f"{what} needs all rows in memory, but this table is read in parts",
         parameter="data",
-        hint="take a sample of its rows, data.sample(200_000), or all of them if they fit, "
-        "data.to_table(). Learners such as 'lightgbm', 'xgboost', 'glm' and 'ridge' fit in parts.",
+        hint=words(
+            "take a sample of its rows, ",
+            Draw(value=200_000),
+            ", or read all of them if they fit, ",
+            Option("parts", value=False),
+            ". Learners such as 'lightgbm', 'xgboost', 'glm' and 'ridge' fit in parts.",
+        ),
     )
 
 
@@ -123,7 +128,7 @@ class Part:
         ------
         Table
         """
-        rows = _at_least_one("rows", rows)
+        rows = at_least_one("rows", rows)
         if self.only is not None:
             yield from self._used(self.only, rows, columns)
             return
@@ -235,13 +240,14 @@ class Parts:
         """
         from clearwood.table.reading.read import read
 
-        n_rows = _at_least_one("n_rows", n_rows)
-        part_rows = _at_least_one("part_rows", part_rows)
+        n_rows = at_least_one("n_rows", n_rows)
+        part_rows = at_least_one("part_rows", part_rows)
         if not callable(function):
             raise bad_value("function", function, "it must be a function of start and stop")
         starts = range(0, n_rows, part_rows)
         rows = [MadeRows(function, start, min(start + part_rows, n_rows)) for start in starts]
-        return cast("Parts", read(rows, parts=True, **options))
+        made: Parts = read(rows, parts=True, **options)
+        return made
 
     def __len__(self) -> int:
         return self.n_rows
@@ -387,7 +393,7 @@ class Parts:
         -------
         Table
         """
-        return self._rows_at(draw_rows(self.n_rows, _at_least_one("n", n), seed=seed))
+        return self._rows_at(draw_rows(self.n_rows, at_least_one("n", n), seed=seed))
 
     def _rows_at(self, wanted: Any) -> Table:
         """Read some rows, by rising position; parts that have none of them are not read."""
@@ -474,7 +480,8 @@ class Parts:
         return as_html(self)
 
 
-def _at_least_one(name: str, value: Any) -> int:
+def at_least_one(name: str, value: Any) -> int:
+    """Refuse what is not a whole number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise bad_value(name, value, "it must be a whole number above 0")
     return int(value)

@@ -15,6 +15,7 @@ __all__ = [
     "File",
     "as_address",
     "is_address",
+    "is_pattern",
     "list_files",
     "on_this_machine",
     "opened",
@@ -57,6 +58,11 @@ def is_address(path: str) -> bool:
     (True, False)
     """
     return _ADDRESS.match(path) is not None
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a text has signs that stand for several files."""
+    return _PATTERN.search(path) is not None
 
 
 def as_address(path: str) -> str:

@@ -4,17 +4,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from clearwood._shared.calls import remembers_options
+from clearwood._shared.draws import draw_rows as rows_drawn
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
 from clearwood.table.exposure import check_exposure
+from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, settle
@@ -27,7 +29,7 @@ from clearwood.table.kinds.written_numbers import (
     words_among_numbers,
 )
 from clearwood.table.monotone import with_directions
-from clearwood.table.parts.parts import Parts, needs_rows
+from clearwood.table.parts.parts import Parts, at_least_one, needs_rows
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
@@ -51,6 +53,7 @@ __all__ = [
     "dropped_rows",
     "read",
     "read_as",
+    "read_parts_as",
     "settled_table",
 ]
 
@@ -61,6 +64,52 @@ _FEATURES = (Role.FEATURE, Role.PROTECTED, Role.TARGET)
 _BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE, Role.GROUP, Role.TIME)
 
 
+class TextOptions(TypedDict, total=False):
+    """The options of `read` about how cells are written."""
+
+    decimal: str | None
+    thousands: str | None
+    missing: Sequence[str] | Mapping[str, Sequence[str]] | None
+    delimiter: str | None
+    encoding: str | None
+
+
+class ReadOptions(TextOptions, total=False):
+    """The options of `read` that do not change what it returns."""
+
+    target: str | int | None
+    weight: str | None
+    exposure: str | None
+    group: str | None
+    time: str | None
+    protected: str | Iterable[str]
+    ignore: str | Iterable[str]
+    kinds: Mapping[str, KindSetting] | None
+    task: str | Task | None
+    labels: Labels | None
+    monotone: Mapping[str, str] | None
+
+
+@overload
+def read(
+    source: Any, *, parts: Literal[True], draw_rows: None = None, **options: Unpack[ReadOptions]
+) -> Parts: ...
+@overload
+def read(
+    source: Any, *, parts: Literal[False], draw_rows: None = None, **options: Unpack[ReadOptions]
+) -> Table: ...
+@overload
+def read(
+    source: Any, *, parts: bool | None = None, draw_rows: int, **options: Unpack[ReadOptions]
+) -> Table: ...
+@overload
+def read(
+    source: Any,
+    *,
+    parts: bool | None = None,
+    draw_rows: int | None = None,
+    **options: Unpack[ReadOptions],
+) -> Table | Any: ...
 @remembers_options
 def read(
     source: Any,
@@ -82,7 +131,8 @@ def read(
     labels: Labels | None = None,
     monotone: Mapping[str, str] | None = None,
     parts: bool | None = None,
-) -> Table:
+    draw_rows: int | None = None,
+) -> Table | Parts:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
     Parameters
@@ -138,11 +188,17 @@ def read(
     parts
         True to leave the rows where they are and return `Parts`; False to read them into memory.
         When None, rows stay where they are if the table would not fit into memory, with a warning.
+    draw_rows
+        Read so many rows, drawn at random as by `Parts.sample` with the seed 0. Kinds, levels and
+        notes are those of all rows.
 
     Returns
     -------
-    Table
-        Or `Parts`, whose rows are read when they are needed.
+    Table or Parts
+        `Parts` with ``parts=True``, and a `Table` with ``parts=False`` or `draw_rows`. Otherwise a
+        `Table` wherever it fits into memory. Its type is then ``Table | Any``: what works with a
+        table is checked as such, what takes both takes it, and ``isinstance(data, Parts)`` tells
+        them apart.
 
     Notes
     -----
@@ -182,9 +238,11 @@ def read(
     )
     from clearwood.table.parts.gather import in_parts
 
-    parted = in_parts(source, request, parts=parts)
+    if draw_rows is not None:
+        at_least_one("draw_rows", draw_rows)
+    parted = in_parts(source, request, parts=parts, draw_rows=draw_rows)
     if parted is not None:
-        return cast("Table", parted)
+        return parted
     raws, origin, dropped = _columns_of(source, request.text_file)
     assigned = request.assigned([raw.name for raw in raws])
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
@@ -203,7 +261,12 @@ def read(
         replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
     )
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
-    return with_directions(table, monotone)
+    return _drawn(with_directions(table, monotone), draw_rows)
+
+
+def _drawn(table: Table, n: int | None) -> Table:
+    """Return so many rows of a table, or all of them."""
+    return table if n is None else table.take(rows_drawn(table.n_rows, n, seed=0))
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
@@ -303,16 +366,6 @@ def _named(roles: Mapping[str, Role], wanted: Role) -> str | None:
     return next((name for name, role in roles.items() if role is wanted), None)
 
 
-class TextOptions(TypedDict, total=False):
-    """The options of `read` about how cells are written."""
-
-    decimal: str | None
-    thousands: str | None
-    missing: Sequence[str] | Mapping[str, Sequence[str]] | None
-    delimiter: str | None
-    encoding: str | None
-
-
 @remembers_options
 def read_as(
     source: Any,
@@ -320,6 +373,7 @@ def read_as(
     *,
     keep: Sequence[str] = (),
     constant: bool = False,
+    draw_rows: int | None = None,
     **options: Unpack[TextOptions],
 ) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
@@ -327,7 +381,7 @@ def read_as(
     Parameters
     ----------
     source
-        What `read` takes.
+        What `read` takes, in one piece.
     schema
         The schema of the table that a model was fitted on. Its features must be present; columns
         that it does not have are left out.
@@ -335,6 +389,8 @@ def read_as(
         Columns of numbers to keep that the schema ignores or does not have; they are no features.
     constant
         Whether the target may have the same value in all rows, as where nothing is learned from it.
+    draw_rows
+        As for `read`.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -379,7 +435,8 @@ def read_as(
             )
     features = align(raws, schema, named=True, source=origin)
     if not beside:
-        return replace(features, dropped=dropped, keeps_identical=schema.keeps_identical)
+        alone = replace(features, dropped=dropped, keeps_identical=schema.keeps_identical)
+        return _drawn(alone, draw_rows)
     stated = {raw.name: schema[raw.name].kind for raw in beside}
     here = {name: roles[name] for name in stated}
     task = schema.task if target is not None else None
@@ -387,7 +444,7 @@ def read_as(
     others = _table(
         beside, here, stated, {}, task, dropped=dropped, origin=origin, constant=constant
     )
-    return replace(
+    table = replace(
         others,
         columns=(*features.columns, *(described(c, schema[c.name]) for c in others.columns)),
         roles={**features.roles, **others.roles},
@@ -395,6 +452,54 @@ def read_as(
         monotone=features.monotone,
         keeps_identical=schema.keeps_identical,
     )
+    return _drawn(table, draw_rows)
+
+
+def read_parts_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Parts:
+    """Read a table in parts with the target, weight, exposure and groups of another.
+
+    Columns with these roles may be absent: rows to predict need no target.
+
+    Parameters
+    ----------
+    source
+        What `read` takes in parts, or a table in parts whose roles are to be set.
+    schema
+        The schema of the table that a model was fitted to.
+    **options
+        How cells are written, as for `read`.
+
+    Returns
+    -------
+    Parts
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> first = pd.DataFrame({"age": [31, 45, 28, 60, 45], "claims": [0, 1, 0, 2, 1]})
+    >>> schema = read(first, target="claims", task="count").schema
+    >>> again = read_parts_as([first, first[["age", "claims"]]], schema)
+    >>> again.n_rows, again.target, str(again.task)
+    (10, 'claims', 'count')
+    """
+    from clearwood.table.parts.gather import in_parts
+
+    by_role = {column.role: column.header or column.name for column in schema.columns}
+    writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
+    request = Request(
+        target=by_role.get(Role.TARGET),
+        weight=by_role.get(Role.WEIGHT),
+        exposure=by_role.get(Role.EXPOSURE),
+        group=IDENTICAL_ROWS if schema.keeps_identical else by_role.get(Role.GROUP),
+        task=schema.task,
+        writing=writing,
+        delimiter=options.get("delimiter"),
+        encoding=options.get("encoding"),
+        optional=True,
+    )
+    parts = in_parts(source, request, parts=True, draw_rows=None)
+    assert isinstance(parts, Parts)
+    return parts
 
 
 def as_table(
@@ -402,6 +507,7 @@ def as_table(
     *,
     schema: Schema | None = None,
     exposure: bool = False,
+    draw_rows: int | None = None,
     **options: Unpack[TextOptions],
 ) -> Table:
     """Convert anything that holds a table to a `Table`; no target is needed.
@@ -416,6 +522,8 @@ def as_table(
         does not have come after those it has, with a warning.
     exposure
         Whether to keep the schema's exposure as well, where the data have it.
+    draw_rows
+        As for `read`.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -435,7 +543,7 @@ def as_table(
     if isinstance(data, Parts):
         raise needs_rows("this call")
     if schema is None:
-        return data if isinstance(data, Table) else read(data, **options)
+        return data if isinstance(data, Table) else read(data, draw_rows=draw_rows, **options)
     if isinstance(data, Table):
         table = align_table(data, schema)
         known = {schema.name_of(c.name, c.header): c for c in data.columns}
@@ -446,9 +554,9 @@ def as_table(
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     table = align(raws, schema, named=named, source=origin)
     if not (exposure and named):
-        return table
+        return _drawn(table, draw_rows)
     beside = next((settle(raw, Kind.NUMBER) for raw in raws if raw.name == schema.exposure), None)
-    return _with_exposure(table, schema, beside)
+    return _drawn(_with_exposure(table, schema, beside), draw_rows)
 
 
 def _with_exposure(table: Table, schema: Schema, column: Column | None) -> Table:

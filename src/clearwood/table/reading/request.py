@@ -1,9 +1,10 @@
 """What a user states about a table when it is read."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.written_numbers import Writing
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.labels import Label, Labels, read_labels
@@ -40,22 +41,26 @@ class Assigned:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The options of `clearwood.read`, checked as far as they can be without a table."""
+    """The options of `clearwood.read`, checked as far as they can be without a table.
 
-    target: str | int | None
-    weight: str | None
-    exposure: str | None
-    group: str | None
-    time: str | None
-    protected: str | Iterable[str]
-    ignore: str | Iterable[str]
-    kinds: Mapping[str, Kind | Sequence[Any]]
-    task: Task | None
-    writing: Writing
-    delimiter: str | None
-    encoding: str | None
-    labels: Labels | None
-    monotone: Mapping[str, str] | None
+    Where columns are ``optional``, those named for a role may be absent.
+    """
+
+    target: str | int | None = None
+    weight: str | None = None
+    exposure: str | None = None
+    group: str | None = None
+    time: str | None = None
+    protected: str | Iterable[str] = ()
+    ignore: str | Iterable[str] = ()
+    kinds: Mapping[str, Kind | Sequence[Any]] = field(default_factory=dict)
+    task: Task | None = None
+    writing: Writing = field(default_factory=lambda: Writing(None, None, None))
+    delimiter: str | None = None
+    encoding: str | None = None
+    labels: Labels | None = None
+    monotone: Mapping[str, str] | None = None
+    optional: bool = False
 
     @property
     def text_file(self) -> TextFile:
@@ -69,7 +74,9 @@ class Request:
         headers = {label.shown: label.header for label in titles.values()}
 
         def known(name: Any) -> Any:
-            return headers.get(name, name) if isinstance(name, str) else name
+            name = headers.get(name, name) if isinstance(name, str) else name
+            is_absent = self.optional and name not in (*names, IDENTICAL_ROWS)
+            return None if is_absent else name
 
         target = known(self.target)
         group = known(self.group)
