@@ -13,7 +13,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean
 from clearwood._shared.numbers import number as written
 from clearwood.table import Task
 
-__all__ = ["LOSSES", "Loss", "Needs", "default_loss", "find_loss"]
+__all__ = ["LOSSES", "Loss", "Needs", "default_loss", "find_loss", "loss_of_predictions"]
 
 Needs = Literal["prediction", "probability", "label", "margin"]
 Proper = Literal["strictly proper", "proper", "not proper", "not a scoring rule"]
@@ -236,6 +236,33 @@ def default_loss(task: Task, y: NDArray[Any] | None = None) -> Loss:
     if task is Task.AMOUNT and y is not None and (y > 0).all():
         return LOSSES["gamma"]
     return LOSSES[_DEFAULTS[task]]
+
+
+def loss_of_predictions(task: Task, needs: Needs, y: Floats, predicted: Floats) -> Loss:
+    """Return the default loss for predictions as they are.
+
+    Classes without probabilities are judged by how many are wrong, and counts and amounts by
+    squared errors where a prediction is not positive.
+
+    Parameters
+    ----------
+    task
+        What is predicted.
+    needs
+        What is predicted of classes, as in `Loss.needs`.
+    y, predicted
+        Truth and predictions; their least values decide.
+
+    Examples
+    --------
+    >>> loss_of_predictions(Task.COUNT, "prediction", np.ones(2), np.array([0.5, -0.1])).name
+    'squared'
+    """
+    if task.is_classification and needs != "probability":
+        return find_loss("zero-one")
+    if task in (Task.COUNT, Task.AMOUNT) and (predicted <= 0).any():
+        return find_loss("squared")
+    return default_loss(task, y)
 
 
 def find_loss(name: str, *, task: Task | None = None) -> Loss:

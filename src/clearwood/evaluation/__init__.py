@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         smooth_estimates,
     )
     from clearwood.evaluation.truth import truth_of
+    from clearwood.evaluation.unit_sums import summed_by_unit
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -82,5 +83,6 @@ __all__ = [
     "simultaneous_level",
     "smooth_calibration_of",
     "smooth_estimates",
+    "summed_by_unit",
     "truth_of",
 ]

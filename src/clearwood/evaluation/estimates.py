@@ -8,7 +8,7 @@ from scipy import stats
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.weights import effective
-from clearwood.evaluation.intervals import Mean
+from clearwood.evaluation.intervals import Average, Mean
 from clearwood.evaluation.pairs import Pairs
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Estimate",
     "Scale",
     "bounds",
+    "ends_of",
     "moved",
 ]
 
@@ -140,16 +141,32 @@ def bounds(
         What fits that share rows add to the error; nothing by default.
     """
     value, scale = estimate.value, estimate.scale
-    extra = allowance or Allowance()
     mean = Mean.of(estimate.influence, pairs.weights, pairs.units)
-    if not np.isfinite(value) or mean.n < 2:
+    is_known = np.isfinite(value) and mean.n >= 2
+    if is_known and scale.range_at_end and not scale.least < value < scale.most:
+        return _at_the_end(value, scale, pairs, 0.5 + confidence / 2)
+    return ends_of(value, scale, mean, confidence, allowance)
+
+
+def ends_of(
+    value: float,
+    scale: Scale,
+    influence: Average,
+    confidence: float,
+    allowance: Allowance | None = None,
+) -> tuple[float, float]:
+    """Return the interval of an estimate, from the mean of the influence of the rows.
+
+    A value at the end of its scale is exact.
+    """
+    if not np.isfinite(value) or influence.n < 2:
         return np.nan, np.nan
-    tail = 0.5 + confidence / 2
     if not scale.least < value < scale.most:
-        return _at_the_end(value, scale, pairs, tail)
+        return value, value
+    extra = allowance or Allowance()
     slope = scale.slope(value)
-    error = extra.inflation * float(np.sqrt(mean.variance)) * abs(slope)
-    half = float(stats.t.ppf(tail, mean.degrees)) * error
+    error = extra.inflation * float(np.sqrt(influence.variance)) * abs(slope)
+    half = float(stats.t.ppf(0.5 + confidence / 2, influence.degrees)) * error
     centre = scale.to(value) + extra.shift * slope
     ends = [scale.back(centre + side) for side in (-half, half)]
     return min(*ends, value), max(*ends, value)
@@ -162,8 +179,6 @@ def moved(value: float, ends: tuple[float, float], shift: float) -> tuple[float,
 
 def _at_the_end(value: float, scale: Scale, pairs: Pairs, tail: float) -> tuple[float, float]:
     """Return the interval of a share or a correlation that is all or none."""
-    if not scale.range_at_end:
-        return value, value
     # the rarer class is what limits how much can be known about a ranking
     classes = [pairs.truth == label for label in np.unique(pairs.truth)]
     if len(classes) == 2:

@@ -6,7 +6,7 @@ and returns an `Interval`. Rows may have weights; rows of one group count as one
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from clearwood._shared.results import Result
 from clearwood._shared.weights import effective
 
 __all__ = [
+    "Average",
     "Interval",
     "Kind",
     "Mean",
@@ -256,6 +257,34 @@ def simultaneous_level(confidence: float, learners: int) -> float:
     return 1 - (1 - confidence) / max(pairs, 1)
 
 
+class Average(Protocol):
+    """A weighted mean over independent units, from whatever it was summed up."""
+
+    @property
+    def n(self) -> int:
+        """Number of units with positive weight."""
+
+    @property
+    def total(self) -> float:
+        """The weight of all units."""
+
+    @property
+    def size(self) -> float:
+        """The number of units of equal weight that would be as exact (`effective`)."""
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean."""
+
+    @property
+    def variance(self) -> float:
+        """Estimated variance of the mean; NaN for fewer than two units."""
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of `variance`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Mean:
     """A weighted mean of losses as a ratio of totals over independent units.
@@ -292,6 +321,16 @@ class Mean:
         return int(np.count_nonzero(self.weights))
 
     @property
+    def total(self) -> float:
+        """The weight of all units."""
+        return float(self.weights.sum())
+
+    @property
+    def size(self) -> float:
+        """The number of units of equal weight that would be as exact (`effective`)."""
+        return effective(self.weights)
+
+    @property
     def mean(self) -> float:
         """The weighted mean."""
         return float(self.losses.sum() / self.weights.sum())
@@ -319,7 +358,7 @@ class Mean:
 
 
 def around(
-    mean: Mean,
+    mean: Average,
     kind: Kind,
     confidence: float,
     *,
@@ -338,13 +377,12 @@ def around(
         if not np.isfinite(dispersion):
             half = quantile * float(np.sqrt(mean.variance))
             return mean.mean - half, mean.mean + half
-        total = float(mean.weights.sum())
-        per_unit = mean.variance / mean.mean if mean.mean > 0 else dispersion / total
+        per_unit = mean.variance / mean.mean if mean.mean > 0 else dispersion / mean.total
         return positive_ends(mean.mean, per_unit, quantile)
     share, n = mean.mean, mean.n
     # the number of independent rows of weight one that would have the same variance
     variance = mean.variance * inflation**2 * (n - 1) / n
-    alone = effective(mean.weights) / inflation**2
+    alone = mean.size / inflation**2
     size = share * (1 - share) / variance if variance > 1e-12 else alone
     z = float(stats.norm.ppf(tail))
     centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)

@@ -1,31 +1,40 @@
 """`clearwood.evaluate`: a fitted model on rows whose target is known."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats
-from clearwood._shared.checks import check_confidence
-from clearwood._shared.errors import Call, InputError, Text, words
+from clearwood._shared.checks import check_confidence, check_seed, check_whole
+from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift, drift
 from clearwood.evaluation.against import other_of
+from clearwood.evaluation.over_parts import evaluate_parts
 from clearwood.evaluation.predicting import classes_of, predicted_by, task_of
 from clearwood.evaluation.result import Evaluation
+from clearwood.evaluation.row_facts import facts_of
 from clearwood.evaluation.task_measures import check_threshold
 from clearwood.evaluation.truth import truth_of
 from clearwood.models import load
-from clearwood.table import Role, Schema, Table, as_table, read_as
+from clearwood.table import (
+    Parts,
+    Role,
+    Schema,
+    Table,
+    as_table,
+    has_parts,
+    read,
+    read_as,
+    read_parts_as,
+)
 
 __all__ = ["evaluate"]
 
-#: With fewer rows an evaluation is refused, and with fewer than these it has a remark.
-_FEWEST_ROWS, _FEW_ROWS = 5, 100
+#: With fewer rows an evaluation is refused.
+_FEWEST_ROWS = 5
 
 
 def evaluate(
@@ -37,8 +46,17 @@ def evaluate(
     threshold: float = 0.5,
     confidence: float = 0.9,
     name: str | None = None,
+    sample: int = 200_000,
+    seed: int = 0,
+    ledger: str | Path | None = None,
+    n_jobs: int | None = 1,
 ) -> Evaluation:
     """Evaluate a fitted model on rows that it was not fitted to.
+
+    Of a table in parts, the mean loss and the measures that follow from means of rows (`r2`,
+    `rmse`, `mae`, `deviance_explained`, `accuracy`, `majority`, `observed_expected`), with their
+    intervals, are exact over all rows. Rankings, calibration, lift, curves and columns are those of
+    a sample of the rows. ``measures().sampled`` lists which measures are.
 
     Parameters
     ----------
@@ -46,8 +64,9 @@ def evaluate(
         A fitted `Learner`, the path of a model file, or anything with ``predict`` or
         ``predict_proba`` that takes a data frame of the features.
     test
-        Rows with the target: a table, a data frame or a path. Weight, exposure and group are those
-        of the rows the model was fitted to, where it is a `Learner`.
+        Rows with the target: a table, a data frame or a path; also a table in parts, a folder or
+        whatever else `clearwood.read` takes in parts. Weight, exposure and group are those of the
+        rows the model was fitted to, where it is a `Learner`.
     data
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against
@@ -60,6 +79,11 @@ def evaluate(
         The level of all intervals.
     name
         What the model is called; by default the name of the learner.
+    sample, seed
+        Of a table in parts: how many rows to draw for what needs rows in memory, and what decides
+        which. A table that has no more rows is evaluated as if it were in memory.
+    ledger, n_jobs
+        Of a table in parts, as for `clearwood.explain`: a file for finished parts, and processes.
 
     Returns
     -------
@@ -86,17 +110,36 @@ def evaluate(
         model = load(model)
     schema = getattr(model, "schema_", None)
     column = against if isinstance(against, str) and not _is_file(against, test) else None
-    table = _with_target(test, schema, column, data)
+    check_whole("sample", sample, _FEWEST_ROWS)
+    check_seed(seed)
+    every = _with_target(test, schema, column, data)
+    if isinstance(every, Parts) and every.n_rows <= sample:
+        every = every.to_table()
+    table = every.sample(sample, seed=seed) if isinstance(every, Parts) else every
     task = task_of(model, table)
-    classes = classes_of(model, task, table)
+    classes = classes_of(model, task, every)
     predicted, needs = predicted_by(model, table, task)
     called = name or getattr(model, "name", None) or type(model).__name__
     other = None
     if against is not None and column is None:
-        source = None if isinstance(test, Table) else test
-        other = other_of(against, table, classes, own=called, source=source)
+        is_read = isinstance(test, Table) or isinstance(every, Parts)
+        other = other_of(against, table, classes, own=called, source=None if is_read else test)
     truth, known = truth_of(table, classes)
-    notes = list(_left_out(table, known, classes))
+    facts = facts_of(table, truth, known, predicted, classes, schema)
+    in_parts = None
+    if isinstance(every, Parts):
+        in_parts, facts = evaluate_parts(
+            model,
+            every,
+            task,
+            classes,
+            threshold=threshold,
+            confidence=confidence,
+            n_sampled=int(known.sum()),
+            seed=seed,
+            ledger=ledger,
+            n_jobs=n_jobs,
+        )
     rows = np.flatnonzero(known)
     if len(rows) < _FEWEST_ROWS:
         raise InputError(
@@ -106,9 +149,14 @@ def evaluate(
             parameter="test",
             value=len(rows),
         )
-    levels = _new_levels(table, schema)
-    shifted = None if data is None else _shift(data, table, schema)
-    notes += _remarks(table, truth[rows], predicted[rows], classes, levels, shifted)
+    shifted = None if data is None else _shift(data, table, schema, sample, seed)
+    notes = list(facts.notes(classes, every.dropped, table.target, shifted))
+    if in_parts is not None:
+        notes.append(
+            f"rankings, calibration, lift, curves and columns are those of a sample of "
+            f"{in_parts.n_sampled:,} of {in_parts.n_rows:,} rows (seed {seed}); the mean loss and "
+            f"{', '.join(in_parts.measures)} are exact over all rows"
+        )
     result = Evaluation(
         learner=called,
         what=str(table.outcome),
@@ -125,7 +173,10 @@ def evaluate(
         against=column if other is None else other.name,
         others={} if other is None else {other.name: other.predicted[rows]},
         drift=shifted,
-        new_levels=levels,
+        new_levels=facts.new_levels,
+        judged_by=None if in_parts is None else in_parts.loss,
+        judged=None if in_parts is None else in_parts.risk,
+        in_parts=in_parts,
         notes=tuple(notes),
     )
     if result.against is not None:
@@ -135,11 +186,11 @@ def evaluate(
 
 def _is_file(against: str, test: Any) -> bool:
     """Return whether a name is that of a model file; a column of that name comes first."""
-    names = test.names if isinstance(test, Table) else getattr(test, "columns", ())
+    names = test.names if isinstance(test, Table | Parts) else getattr(test, "columns", ())
     return against not in list(names) and Path(against).is_file()
 
 
-def _with_target(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
+def _with_target(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table | Parts:
     """Return the new rows as a table with the target that the model predicts."""
     table = _read(test, schema, against, data)
     if table.target is None:
@@ -156,20 +207,36 @@ def _with_target(test: Any, schema: Schema | None, against: str | None, data: An
             if named is None
             else "predictions can only be compared with what was observed.",
         )
-    if against is not None:
+    if against is not None and isinstance(table, Parts):
+        table.check_column(against)
+    elif against is not None:
         table.column(against)  # refuses one that is not there
     return table
 
 
-def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
+def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table | Parts:
     keep = () if against is None else (against,)
+    is_read = isinstance(test, Table | Parts)
+    if schema is None and not is_read and isinstance(data, Table | Parts) and data.target:
+        schema = data.schema
     if isinstance(test, Table):
         return test if schema is None or schema.target is None else _in_roles(test, schema)
+    if has_parts(test):
+        return _in_parts(test, schema)
     if schema is not None:
         return read_as(test, schema, keep=keep, constant=True)
-    if isinstance(data, Table) and data.target is not None:
-        return read_as(test, data.schema, keep=keep, constant=True)
     return as_table(test)
+
+
+def _in_parts(test: Any, schema: Schema | None) -> Parts:
+    """Return rows in parts, whose target and exposure are those of the model."""
+    if isinstance(test, Parts) and (schema is None or test.target is not None):
+        parts = test
+    else:
+        parts = read(test, parts=True) if schema is None else read_parts_as(test, schema)
+    if schema is not None and schema.target is not None and parts.target is not None:
+        _check_same(parts, schema)
+    return parts
 
 
 def _in_roles(test: Table, schema: Schema) -> Table:
@@ -180,10 +247,17 @@ def _in_roles(test: Table, schema: Schema) -> Table:
             c.name: c.role for c in schema.columns if c.role in beside and c.name in test.names
         }
         test = replace(test, roles={**test.roles, **roles}, task=schema.task)
+    if test.target is not None:
+        _check_same(test, schema)
+    return test
+
+
+def _check_same(test: Table | Parts, schema: Schema) -> None:
+    """Refuse rows whose target or exposure is not that of the model."""
     for role in ("target", "exposure"):
         own, wanted = getattr(test, role), getattr(schema, role)
         same = wanted is None if own is None else schema.name_of(own) == wanted
-        if test.target is not None and not same:
+        if not same:
             raise InputError(
                 f"the rows to evaluate have {_named(role, own)}, and the model was fitted with "
                 f"{_named(role, wanted)}",
@@ -191,87 +265,19 @@ def _in_roles(test: Table, schema: Schema) -> Table:
                 value=own,
                 hint="what is observed and what is predicted must be the same quantity.",
             )
-    return test
 
 
 def _named(role: str, name: str | None) -> str:
     return f"no {role}" if name is None else f"the {role} {name!r}"
 
 
-def _left_out(table: Table, known: NDArray[Any], classes: Sequence[str]) -> list[Text]:
-    """Say which rows do not count: no target, or a class that the model does not know."""
-    notes: list[Text] = []
-    if table.dropped:
-        notes.append(f"{count(table.dropped, 'row')} without {table.target!r} left out")
-    if classes and not known.all():
-        missing = table.target_column.missing
-        column = table.target_column
-        labels = {str(label) for label in column.labels()[~known & ~missing]}
-        if labels:
-            shown = ", ".join(map(repr, sorted(labels)[:3]))
-            notes.append(
-                f"{count(int((~known).sum()), 'row')} left out, with classes that the model "
-                f"does not predict: {shown}"
-            )
-    return notes
-
-
-def _new_levels(table: Table, schema: Schema | None) -> dict[str, tuple[str, ...]]:
-    """Return the levels of each feature that the model was not fitted with."""
-    if schema is None:
-        return {}
-    levels = {}
-    for name in schema.features:
-        if name not in table.names or not schema[name].levels:
-            continue
-        column = table.column(name)
-        if column.is_coded:
-            used = {column.levels[code] for code in np.unique(column.values) if code >= 0}
-            new = sorted(used - set(schema[name].levels))
-            if new:
-                levels[name] = tuple(new)
-    return levels
-
-
-def _shift(data: Any, table: Table, schema: Schema | None) -> Drift:
+def _shift(data: Any, table: Table, schema: Schema | None, sample: int, seed: int) -> Drift:
     """Compare the distributions of the columns with those the model was fitted to."""
     first = data
-    if not isinstance(data, Table):
+    if has_parts(data):
+        parts = data if isinstance(data, Parts) else _in_parts(data, schema)
+        first = parts.sample(sample, seed=seed)
+    elif not isinstance(data, Table):
         first = as_table(data) if schema is None else read_as(data, schema)
     names = [name for name in first.features if name in table.names]
     return drift(first, table, columns=names, names=("rows of the fit", "new rows"))
-
-
-def _remarks(
-    table: Table,
-    truth: Floats,
-    predicted: Floats,
-    classes: Sequence[str],
-    levels: dict[str, tuple[str, ...]],
-    shifted: Drift | None,
-) -> list[Text]:
-    """Return what the reader should know about the rows."""
-    notes: list[Text] = []
-    if len(truth) < _FEW_ROWS:
-        notes.append(f"{count(len(truth), 'row')} are few: intervals are wide and approximate")
-    if classes and len(np.unique(truth)) < 2:
-        label = classes[int(truth[0])]
-        notes.append(f"all rows have the class {label!r}, so nothing can be said about the ranking")
-    flat = predicted.reshape(len(predicted), -1)
-    if (flat == flat[0]).all():
-        notes.append("all predictions are equal, so calibration has no slope and no curve")
-    for name, new in levels.items():
-        shown = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
-        rows = int(np.isin(table.column(name).labels().astype(object), list(new)).sum())
-        notes.append(
-            f"{count(rows, 'row')} have levels of {name!r} that the model was not fitted "
-            f"with: {shown}"
-        )
-    if shifted is not None and shifted.differing:
-        most = ", ".join(repr(entry.column) for entry in shifted.differing[:4])
-        notes.append(
-            f"{count(len(shifted.differing), 'column')} "
-            f"{'differs' if len(shifted.differing) == 1 else 'differ'} from the rows of the fit, "
-            f"most of all {most}: the measures are those of another population"
-        )
-    return notes

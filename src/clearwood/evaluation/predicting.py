@@ -11,7 +11,7 @@ from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import count
 from clearwood.losses import Needs
 from clearwood.models import Learner
-from clearwood.table import Table, Task
+from clearwood.table import Parts, Table, Task
 
 __all__ = ["classes_of", "predicted_by", "task_of"]
 
@@ -23,13 +23,16 @@ def task_of(model: Any, table: Table) -> Task:
     return Task(task)
 
 
-def classes_of(model: Any, task: Task, table: Table) -> Sequence[str]:
+def classes_of(model: Any, task: Task, table: Table | Parts) -> Sequence[str]:
     """Return the labels in the order of a model's probabilities; none for numbers."""
     if not task.is_classification:
         return ()
     labels = getattr(model, "classes_", None)
     if labels is None:
-        labels = np.unique(table.y)
+        if isinstance(table, Parts):
+            labels = np.unique(table.empty.target_column.typed_levels())
+        else:
+            labels = np.unique(table.y)
     return [str(label) for label in labels]
 
 

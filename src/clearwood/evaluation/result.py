@@ -35,11 +35,12 @@ from clearwood.evaluation.estimates import Allowance
 from clearwood.evaluation.intervals import Interval, Kind, holdout_interval
 from clearwood.evaluation.lift import Lift, double_lift_of, lift_of
 from clearwood.evaluation.link_regression import link_of
+from clearwood.evaluation.over_parts import EvaluatedParts
 from clearwood.evaluation.pairs import Pairs
 from clearwood.evaluation.residuals import Residuals, residuals_of
 from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
 from clearwood.evaluation.task_measures import Measures, check_threshold, measures
-from clearwood.losses import Loss, Needs, default_loss, find_loss
+from clearwood.losses import Loss, Needs, default_loss, loss_of_predictions
 from clearwood.table import Table, Task
 
 __all__ = ["PARTS", "Evaluation"]
@@ -105,8 +106,11 @@ class Evaluation(Result):
     new_levels
         Levels that the model was not fitted with, by column.
     judged_by, judged
-        The loss and the risk of the benchmark that the predictions come from; by default the loss
-        of the task, and its mean.
+        The loss and the risk of the benchmark that the predictions come from, or of all rows of a
+        table in parts; by default the loss of the task, and its mean.
+    in_parts
+        Of a table in parts: all rows, and what is exact over them. Everything else is of `table`, a
+        sample of its rows. None for a table in memory.
     notes
         Remarks for the reader.
 
@@ -141,12 +145,13 @@ class Evaluation(Result):
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judged_by: Loss | None = None
     judged: Interval | None = None
+    in_parts: EvaluatedParts | None = None
     notes: tuple[Text, ...] = ()
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return len(np.unique(self.rows))
+        return len(np.unique(self.rows)) if self.in_parts is None else self.in_parts.n_rows
 
     @property
     def is_weighted(self) -> bool:
@@ -163,7 +168,7 @@ class Evaluation(Result):
     @property
     def _copies(self) -> int:
         """Return how many predictions a row has."""
-        return max(round(len(self.rows) / max(self.n_rows, 1)), 1)
+        return max(round(len(self.rows) / max(len(np.unique(self.rows)), 1)), 1)
 
     @property
     def units(self) -> NDArray[Any]:
@@ -176,11 +181,7 @@ class Evaluation(Result):
         """The loss that predictions are judged by."""
         if self.judged_by is not None:
             return self.judged_by
-        if self.task.is_classification and self.needs != "probability":
-            return find_loss("zero-one")
-        if self.task in (Task.COUNT, Task.AMOUNT) and (self.predicted <= 0).any():
-            return find_loss("squared")
-        return default_loss(self.task, self.truth)
+        return loss_of_predictions(self.task, self.needs, self.truth, self.predicted)
 
     @cached_property
     def losses(self) -> Floats:
@@ -222,7 +223,13 @@ class Evaluation(Result):
             inflation=self.inflation,
             allowances=self.allowances,
         )
-        return replace(result, is_weighted=self.is_weighted)
+        result = replace(result, is_weighted=self.is_weighted)
+        if self.in_parts is None:
+            return result
+        exact = self.in_parts.measures
+        if threshold != self.threshold:  # which depends on it, and predictions are not kept
+            exact = exact.without("accuracy")
+        return result.with_exact(exact)
 
     def measures(self, *, threshold: float | None = None) -> Measures:
         """Return the measures that suit the task, each with an interval.
@@ -535,6 +542,7 @@ class Evaluation(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return all parts as plain JSON values, and observed against expected by feature."""
+        of_all = self.in_parts
         return document(
             {
                 "learner": self.learner,
@@ -542,7 +550,7 @@ class Evaluation(Result):
                 "task": str(self.task),
                 "source": self.source,
                 "rows": self.n_rows,
-                "weight": float(self.weights.sum()),
+                "weight": float(self.weights.sum()) if of_all is None else of_all.weight,
                 "confidence": self.confidence,
                 "loss": self.loss.name,
                 "risk": self.risk(),
@@ -553,6 +561,7 @@ class Evaluation(Result):
                 },
                 "drift": None if self.drift is None else self.drift.to_json(),
                 "new_levels": self.new_levels,
+                **({} if of_all is None else {"in_parts": of_all.to_json()}),
                 "notes": [str(note) for note in self.notes],
             }
         )
@@ -579,8 +588,9 @@ class Evaluation(Result):
     def __repr__(self) -> str:
         risk = self.risk()
         weighted = ", weighted" if self.is_weighted else ""
+        parts = "" if self.in_parts is None else f" in {count(self.in_parts.n_parts, 'part')}"
         head = (
-            f"Evaluation of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
+            f"Evaluation of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}{parts}, "
             f"{self.source}{weighted}"
         )
         mean = (

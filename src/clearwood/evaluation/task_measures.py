@@ -1,7 +1,7 @@
 """Measures of predictions beside the loss, each with an interval."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,15 @@ from clearwood.evaluation.ranking import (
     ranks_within,
 )
 from clearwood.evaluation.smooth_calibration import smoothed
-from clearwood.losses import Needs, default_loss
+from clearwood.losses import Loss, Needs, default_loss
 from clearwood.table import Task
 
 __all__ = [
     "MEANINGS",
     "Measures",
     "check_threshold",
+    "deviances",
+    "labels_of",
     "measures",
     "smooth_estimates",
 ]
@@ -99,6 +101,9 @@ class Measures(Result):
         How many predictions have the weight 0 and do not count.
     confidence
         The level of the intervals.
+    sampled, sampled_rows
+        Of a table in parts, the measures that were computed from a sample of the rows, and how many
+        rows it has; the others are exact over all rows.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
@@ -109,6 +114,8 @@ class Measures(Result):
     is_weighted: bool = False
     zero_weights: int = 0
     confidence: float = 0.9
+    sampled: tuple[str, ...] = ()
+    sampled_rows: int = 0
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -126,7 +133,9 @@ class Measures(Result):
             above = f"the second class is predicted where p > {number(self.threshold)}"
             meanings["accuracy"] += f"; {above}"
         if self.is_weighted:
-            return {name: f"{meaning} (weighted)" for name, meaning in meanings.items()}
+            meanings = {name: f"{meaning} (weighted)" for name, meaning in meanings.items()}
+        for name in self.sampled:
+            meanings[name] += f"; from a sample of {self.sampled_rows:,} rows"
         return meanings
 
     def interval(self, name: str) -> tuple[float, float]:
@@ -142,6 +151,7 @@ class Measures(Result):
             "value": list(self.values.values()),
             "low": [self.low[name] for name in self.values],
             "high": [self.high[name] for name in self.values],
+            **({"sampled": [name in self.sampled for name in self.values]} if self.sampled else {}),
             "meaning": list(self.meanings.values()),
         }
 
@@ -149,9 +159,33 @@ class Measures(Result):
         """Return value and interval by name; what is not determined becomes None."""
         return document(
             {
-                name: {"value": value, "low": self.low[name], "high": self.high[name]}
+                name: {
+                    "value": value,
+                    "low": self.low[name],
+                    "high": self.high[name],
+                    **({"is_sampled": name in self.sampled} if self.sampled else {}),
+                }
                 for name, value in self.values.items()
             }
+        )
+
+    def without(self, *names: str) -> "Measures":
+        """Return the other measures."""
+        rest = [name for name in self.values if name not in names]
+        return replace(self, values={name: self.values[name] for name in rest})
+
+    def with_exact(self, exact: "Measures") -> "Measures":
+        """Return these measures of a sample, with those that are known exactly over all rows."""
+        known = [name for name in self.values if name in exact.values]
+        return replace(
+            self,
+            values={**self.values, **{name: exact.values[name] for name in known}},
+            low={**self.low, **{name: exact.low[name] for name in known}},
+            high={**self.high, **{name: exact.high[name] for name in known}},
+            rows=exact.rows,
+            zero_weights=exact.zero_weights,
+            sampled=tuple(name for name in self.values if name not in known),
+            sampled_rows=self.rows,
         )
 
     @property
@@ -162,7 +196,10 @@ class Measures(Result):
         for name, value in self.values.items():
             low, high = self.interval(name)
             span = f"  ({interval(low, high, 4)})" if np.isfinite(low) else ""
-            lines.append(f"  {name.replace('_', ' '):{width}}  {number(value, 4)}{span}")
+            mark = "  *" if name in self.sampled else ""
+            lines.append(f"  {name.replace('_', ' '):{width}}  {number(value, 4)}{span}{mark}")
+        if self.sampled:
+            lines.append(f"  * from a sample of {self.sampled_rows:,} rows, the others from all")
         return lines
 
     def __repr__(self) -> str:
@@ -328,7 +365,7 @@ def _measure(
     elif needs == "probability":
         _of_probabilities(sample, task, truth.astype(np.int64), predictions, threshold)
     else:
-        _of_labels(sample, truth, predictions > 0 if needs == "margin" else predictions)
+        _of_labels(sample, truth, labels_of(predictions, needs, threshold))
         if needs == "margin":
             _of_ranking(sample, truth == 1, predictions)
 
@@ -405,7 +442,8 @@ def _of_numbers(sample: _Sample, task: Task, y: Floats, predicted: Floats) -> No
     pairs = sample.pairs(y, predicted)
     mean, errors = sample.mean(y), (y - predicted) ** 2
     if task is not Task.REGRESSION:
-        sample.gain("deviance_explained", *_deviances(task, y, predicted, mean), pairs)
+        losses = deviances(default_loss(task, y), y, predicted, mean)
+        sample.gain("deviance_explained", *losses, pairs)
     sample.gain("r2", errors, (y - mean) ** 2, pairs)
     squares = sample.mean(errors)
     root = float(np.sqrt(squares))
@@ -421,11 +459,13 @@ def _of_numbers(sample: _Sample, task: Task, y: Floats, predicted: Floats) -> No
     _of_calibration(sample, task, pairs, "number")
 
 
-def _deviances(task: Task, y: Floats, predicted: Floats, mean: float) -> tuple[Floats, Floats]:
-    """Return the deviance of each row, and that of predicting the mean; NaN where undefined."""
-    loss = default_loss(task, y)
+def deviances(
+    loss: Loss, y: NDArray[Any], predicted: Floats, constant: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Return the loss of each row, and that of predicting a constant; NaN where undefined."""
+    same = np.array(np.broadcast_to(constant, predicted.shape))
     try:
-        return loss.per_row(y, predicted), loss.per_row(y, np.full(len(y), mean))
+        return loss.per_row(y, predicted), loss.per_row(y, same)
     except InputError:  # a prediction that a deviance is not defined for
         return np.full(len(y), np.nan), np.full(len(y), np.nan)
 
@@ -487,6 +527,15 @@ def _in_the_large(sample: _Sample, pairs: Pairs, link: Any) -> None:
     sample.estimate("calibration_in_the_large", estimate, pairs)
 
 
+def labels_of(predicted: Floats, needs: Needs, threshold: float) -> NDArray[np.intp]:
+    """Return the class that is predicted, as a position: of two, by the threshold."""
+    if needs != "probability":
+        return np.asarray(predicted > 0 if needs == "margin" else predicted, dtype=np.intp)
+    if predicted.shape[1] == 2:
+        return np.asarray(predicted[:, 1] > threshold, dtype=np.intp)
+    return np.asarray(predicted.argmax(axis=1))
+
+
 def _of_labels(sample: _Sample, y: NDArray[Any], chosen: NDArray[Any]) -> None:
     sample.average("accuracy", (chosen == y).astype(np.float64), "probability")
     shares = np.bincount(y.astype(np.int64), sample.weights) / sample.weights.sum()
@@ -515,12 +564,10 @@ def _of_probabilities(
     sample: _Sample, task: Task, y: NDArray[np.int64], p: Floats, threshold: float
 ) -> None:
     is_binary = p.shape[1] == 2
-    chosen = (p[:, 1] > threshold).astype(np.int64) if is_binary else p.argmax(axis=1)
+    chosen = labels_of(p, "probability", threshold)
     _of_labels(sample, y, chosen)
     shares = np.bincount(y, sample.weights, p.shape[1]) / sample.weights.sum()
     pairs = sample.pairs(y, p[:, -1])
-    loss = default_loss(task)
-    constant = np.tile(shares, (len(y), 1))
     if is_binary:
         _of_ranking(sample, y == 1, p[:, 1])
     else:
@@ -532,7 +579,7 @@ def _of_probabilities(
             sample.estimate("auc", Estimate(mean, influence, LOGIT), pairs)
         else:
             sample.add("auc", np.nan)
-    sample.gain("deviance_explained", loss.per_row(y, p), loss.per_row(y, constant), pairs)
+    sample.gain("deviance_explained", *deviances(default_loss(task), y, p, shares), pairs)
     if is_binary:
         _of_calibration(sample, task, pairs, "probability")
     else:

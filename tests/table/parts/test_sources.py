@@ -77,7 +77,7 @@ def test_rows_that_are_drawn_do_not_depend_on_where_they_are(folder, whole, tmp_
         assert one.n_rows == 20
         np.testing.assert_array_equal(one.y, drawn.y)
     assert cw.read(folder, draw_rows=1000).n_rows == 90
-    with pytest.raises(cw.InputError, match="draw_rows=0: it must be a whole number above 0"):
+    with pytest.raises(cw.InputError, match="draw_rows=0: it must be a whole number of at least 1"):
         cw.read(folder, draw_rows=0)
 
 
@@ -293,9 +293,9 @@ def test_a_table_in_memory_has_no_parts():
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_numbers_of_rows_are_checked(folder, value):
     parts = cw.read(folder, parts=True)
-    with pytest.raises(cw.InputError, match="it must be a whole number above 0"):
+    with pytest.raises(cw.InputError, match="it must be a whole number of at least 1"):
         next(parts.batches(value))
-    with pytest.raises(cw.InputError, match="it must be a whole number above 0"):
+    with pytest.raises(cw.InputError, match="it must be a whole number of at least 1"):
         parts.sample(value)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.intervals.estimates import possible, without_rounding
-from clearwood.evaluation import Interval, make_interval
+from clearwood.evaluation import Interval, make_interval, summed_by_unit
 
 __all__ = ["Block", "HeldOutRisks", "by_group", "risks_of"]
 
@@ -130,22 +130,9 @@ def _totals(block: Block, key: tuple[str, ...]) -> Floats:
 
 def by_group(parts: Iterable[tuple[NDArray[np.uint64], Block]], names: Sequence[str]) -> Block:
     """Add up the losses of rows by their group, which may be in several parts."""
-    groups = np.empty(0, np.uint64)
-    sums = np.empty((0, len(names) + 1))
-    waiting: list[tuple[NDArray[np.uint64], Floats]] = []
-
-    def merged() -> tuple[NDArray[np.uint64], Floats]:
-        every = np.concatenate([groups, *(one for one, _ in waiting)])
-        values = np.concatenate([sums, *(one for _, one in waiting)])
-        found, places = np.unique(every, return_inverse=True)
-        columns = [np.bincount(places, values[:, k]) for k in range(values.shape[1])]
-        return found, np.column_stack(columns).astype(np.float64)
-
-    for units, block in parts:
-        own = np.column_stack([*(block.losses[name] for name in names), block.weights])
-        waiting.append((units, own))
-        if sum(len(one) for one, _ in waiting) > max(len(groups), 1 << 20):
-            groups, sums = merged()
-            waiting.clear()
-    groups, sums = merged()
+    pieces = (
+        (units, np.column_stack([*(block.losses[name] for name in names), block.weights]))
+        for units, block in parts
+    )
+    sums = summed_by_unit(pieces, len(names) + 1)
     return Block({name: sums[:, k] for k, name in enumerate(names)}, sums[:, -1])

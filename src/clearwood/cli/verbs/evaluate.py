@@ -3,18 +3,20 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from clearwood._shared.errors import InputError
 from clearwood.cli.support.console import print_json, print_text, prose, text_without, width
-from clearwood.cli.support.options import Force, Json, ModelFile, Reading, read_table
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, Seed, read_table
+from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Confidence
 
 if TYPE_CHECKING:
     from clearwood.evaluation import Evaluation, Other
-    from clearwood.models import Learner
-    from clearwood.table import Table
+    from clearwood.table import Parts, Table
 
 __all__ = ["evaluate"]
 
@@ -29,10 +31,14 @@ def evaluate(
     by: list[str] | None = None,
     threshold: float = 0.5,
     confidence: Confidence = 0.9,
+    sample: Annotated[int, typer.Option(min=5)] = 200_000,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
     files: list[Path] | None = None,
     title: str | None = None,
     force: Force = False,
     json: Json = False,
+    workers: Workers,
     reading: Reading,
 ) -> None:
     """Evaluate a saved model on new rows: measures with intervals, lift, calibration, by column.
@@ -40,7 +46,8 @@ def evaluate(
     Parameters
     ----------
     test
-        New rows, with the features and the target of the model.
+        New rows, with the features and the target of the model: a file, or a folder, pattern or
+        address (s3://...) of many, which are read in parts.
     data : FILE
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against : COLUMN|MODEL
@@ -50,6 +57,9 @@ def evaluate(
         Print observed against expected by this column, or by a pair of columns: A,B. Repeatable.
     threshold : P
         Of two classes, the second is predicted where its probability is above P.
+    sample : N
+        Of rows in parts, how many to draw for rankings, calibration, lift and columns; losses and
+        what follows from means are exact over all rows.
     files : FILE
         A file for the result, whose ending gives the format: .html for a page, .json for all parts,
         .csv or .parquet for the measures, .svg or .png for the lift. Repeatable.
@@ -70,15 +80,26 @@ def evaluate(
             f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="evaluate it in Python, after cw.load.",
         )
-    keep = () if against is None else (against,)
-    options = vars(reading)
-    rows = read_table(test, schema=fitted.schema_, keep=keep, constant=True, **options)
-    training = None
-    if data is not None:
-        training = read_table(data, schema=fitted.schema_, **vars(reading))
-    result = cw.evaluate(
-        fitted, rows, training, against=against, threshold=threshold, confidence=confidence
-    )
+    if not is_in_parts(test):
+        workers.refuse()
+    rows = _rows(test, fitted, against, reading)
+    training = None if data is None else reading.table_for(fitted, data)
+    other: Any = against
+    if against is not None and against not in rows.names and Path(against).is_file():
+        other = _other(Path(against), fitted, test, rows, reading)
+    with workers.ready():
+        result = cw.evaluate(
+            fitted,
+            rows,
+            training,
+            against=other,
+            threshold=threshold,
+            confidence=confidence,
+            sample=sample,
+            seed=seed,
+            ledger=workers.ledger,
+            n_jobs=n_jobs,
+        )
     bands = [result.by(*text.split(",")) for text in by or ()]
     for path in outputs:
         _write(path, result, title=title, force=force)
@@ -90,25 +111,26 @@ def evaluate(
     print_text(*(f"Wrote {path}" for path in outputs))
 
 
-def _load(path: Path) -> "Learner":
-    """Return the learner of a model file."""
-    import clearwood as cw
-
-    fitted = cw.load(path)
-    if not isinstance(fitted, cw.Learner):
-        raise InputError(
-            f"'{path}' holds a {type(fitted).__name__} without the names of its features",
-            hint="evaluate it in Python, after cw.load.",
-        )
-    return fitted
+def _rows(test: Path, fitted: Any, against: str | None, reading: Reading) -> "Table | Parts":
+    """Read the new rows, with the column that predictions are compared with, if it is one."""
+    if is_in_parts(test):
+        return read_parts(test, fitted.schema_, **vars(reading))
+    keep = () if against is None else (against,)
+    return read_table(test, schema=fitted.schema_, keep=keep, constant=True, **vars(reading))
 
 
 def _other(
-    other: "Learner", path: Path, fitted: "Learner", rows: "Table", theirs: "Table"
-) -> "Other":
-    """Return the predictions of another model, which may use other columns of the file."""
+    path: Path, fitted: Any, test: Path, rows: "Table | Parts", reading: Reading
+) -> "Other | Any":
+    """Return another model, or its predictions: it may use columns of the file that `rows` lack."""
+    import clearwood as cw
     from clearwood.evaluation import Other, other_of
+    from clearwood.table import Parts
 
+    other = cw.load(path)
+    if isinstance(rows, Parts) or not isinstance(other, cw.models.TableModel):
+        return path
+    theirs = read_table(test, schema=other.schema_, constant=True, **vars(reading))
     classes = getattr(fitted, "classes_", None)
     labels = [] if classes is None else [str(label) for label in classes]
     named = other_of(other, rows, labels, own=fitted.name, source=theirs)

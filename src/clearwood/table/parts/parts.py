@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from clearwood._shared.arrays import Bools
+from clearwood._shared.checks import check_whole
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Draw, InputError, Option, Text, bad_value, did_you_mean, words
 from clearwood.table.column import Column
@@ -19,7 +20,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role, Task
 
-__all__ = ["BATCH_ROWS", "Part", "Parts", "RowFilter", "at_least_one", "joined", "needs_rows"]
+__all__ = ["BATCH_ROWS", "Part", "Parts", "RowFilter", "joined", "needs_rows"]
 
 #: Rows in a batch: large enough that numpy's calls cost nothing, small beside any memory.
 BATCH_ROWS = 65_536
@@ -128,7 +129,7 @@ class Part:
         ------
         Table
         """
-        rows = at_least_one("rows", rows)
+        rows = check_whole("rows", rows, 1)
         if self.only is not None:
             yield from self._used(self.only, rows, columns)
             return
@@ -240,8 +241,8 @@ class Parts:
         """
         from clearwood.table.reading.read import read
 
-        n_rows = at_least_one("n_rows", n_rows)
-        part_rows = at_least_one("part_rows", part_rows)
+        n_rows = check_whole("n_rows", n_rows, 1)
+        part_rows = check_whole("part_rows", part_rows, 1)
         if not callable(function):
             raise bad_value("function", function, "it must be a function of start and stop")
         starts = range(0, n_rows, part_rows)
@@ -393,7 +394,7 @@ class Parts:
         -------
         Table
         """
-        return self._rows_at(draw_rows(self.n_rows, at_least_one("n", n), seed=seed))
+        return self._rows_at(draw_rows(self.n_rows, check_whole("n", n, 1), seed=seed))
 
     def _rows_at(self, wanted: Any) -> Table:
         """Read some rows, by rising position; parts that have none of them are not read."""
@@ -478,13 +479,6 @@ class Parts:
         from clearwood.table.summary import as_html
 
         return as_html(self)
-
-
-def at_least_one(name: str, value: Any) -> int:
-    """Refuse what is not a whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise bad_value(name, value, "it must be a whole number above 0")
-    return int(value)
 
 
 def _picked(part: Part, wanted: Any) -> Iterator[Table]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 
 from clearwood._shared.calls import remembers_options
+from clearwood._shared.checks import check_whole
 from clearwood._shared.draws import draw_rows as rows_drawn
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
@@ -29,7 +30,7 @@ from clearwood.table.kinds.written_numbers import (
     words_among_numbers,
 )
 from clearwood.table.monotone import with_directions
-from clearwood.table.parts.parts import Parts, at_least_one, needs_rows
+from clearwood.table.parts.parts import Parts, needs_rows
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
@@ -239,7 +240,7 @@ def read(
     from clearwood.table.parts.gather import in_parts
 
     if draw_rows is not None:
-        at_least_one("draw_rows", draw_rows)
+        check_whole("draw_rows", draw_rows, 1)
     parted = in_parts(source, request, parts=parts, draw_rows=draw_rows)
     if parted is not None:
         return parted
