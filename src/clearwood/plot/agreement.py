@@ -40,7 +40,12 @@ def plot_agreement(agreement: "Agreement", *, most: int = 15) -> Any:
     chart = bars(rows, "column", "value", "standard deviations of the prediction").encode(
         yOffset=alt.YOffset("pair:N", sort=list(parts)),
         color=alt.Color("pair:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
-        tooltip=["column:N", "pair:N", alt.Tooltip("value:Q", format=".2f"), "words:N"],
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("pair:N"),
+            alt.Tooltip("value:Q", format=".2f"),
+            alt.Tooltip("words:N"),
+        ],
     )
     return headed(
         alt.layer(chart, rule(0.1, "x", strokeDash=[6, 4])),

@@ -65,7 +65,7 @@ def _intervals(
     tooltip = [alt.Tooltip("learner:N")]
     tooltip += [alt.Tooltip(f"{field}:Q", format=".4g") for field in fields]
     bar = base.mark_bar(**_BAR).encode(
-        x=alt.X(f"{low}:Q", **along), x2=f"{high}:Q", tooltip=tooltip
+        x=alt.X(f"{low}:Q", **along), x2=alt.X2(f"{high}:Q"), tooltip=tooltip
     )
     point = base.mark_point(**_POINT).encode(x=alt.X(f"{middle}:Q", **along), tooltip=tooltip)
     return (bar + point).properties(width=260, height=alt.Step(26))
@@ -98,10 +98,12 @@ def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
     y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
     base = chart_of(plain(rows)).encode(x=x)
     # with a single setting the points are on a line; if others vary too, they scatter
-    marks = base.mark_point(filled=True, size=30).encode(y=y, tooltip=["value:N", "risk:Q"])
+    marks = base.mark_point(filled=True, size=30).encode(
+        y=y, tooltip=[alt.Tooltip("value:N"), alt.Tooltip("risk:Q")]
+    )
     figure = (
         base.mark_rule(opacity=0.25).encode(
-            y=alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
+            y=alt.Y("low:Q", scale=alt.Scale(zero=False)), y2=alt.Y2("high:Q")
         )
         + marks
     )

@@ -42,16 +42,16 @@ def plot_boundaries(result: "Boundaries") -> Any:
         .mark_rect(clip=True)
         .encode(
             x=alt.X("x0:Q", title=result.columns[0], scale=x_scale, axis=alt.Axis(**AXIS)),
-            x2="x1:Q",
+            x2=alt.X2("x1:Q"),
             y=alt.Y("y0:Q", title=result.columns[1], scale=y_scale, axis=alt.Axis(**AXIS)),
-            y2="y1:Q",
+            y2=alt.Y2("y1:Q"),
             color=alt.Color("class:N", scale=domain, title=None),
             opacity=alt.Opacity(
                 "certainty:Q",
                 scale=alt.Scale(domain=[1 / len(names), 1], range=[0.08, 0.45]),
                 legend=None,
             ),
-            tooltip=["class:N", "certainty:Q"],
+            tooltip=[alt.Tooltip("class:N"), alt.Tooltip("certainty:Q")],
         )
     )
     known = result.rows[np.isfinite(result.rows).all(axis=1) & (result.rows[:, 2] >= 0)]
@@ -61,7 +61,9 @@ def plot_boundaries(result: "Boundaries") -> Any:
     points = (
         chart_of(rows)
         .mark_point(filled=True, size=24, opacity=0.9, stroke="white", strokeWidth=0.5)
-        .encode(x="x:Q", y="y:Q", color=alt.Color("class:N", scale=domain, title=None))
+        .encode(
+            x=alt.X("x:Q"), y=alt.Y("y:Q"), color=alt.Color("class:N", scale=domain, title=None)
+        )
     )
     held = ", ".join(f"{name} = {value}" for name, value in list(result.held.items())[:3])
     rest = f" and {len(result.held) - 3} more columns" if len(result.held) > 3 else ""

@@ -37,7 +37,7 @@ def plot_boxes(result: "BoxList") -> Any:
     marks = (
         chart_of(chosen)
         .mark_point(filled=True, size=110, color=DOWN, opacity=1)
-        .encode(x=x, y=y, tooltip=["box:N", alt.Tooltip("mean:Q", format=".4g")])
+        .encode(x=x, y=y, tooltip=[alt.Tooltip("box:N"), alt.Tooltip("mean:Q", format=".4g")])
     )
     written = "; ".join(
         f"box {k + 1}, {percent(row.support)} of rows, mean {number(row.mean)}"

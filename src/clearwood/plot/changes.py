@@ -44,7 +44,7 @@ def plot_what_if(result: "WhatIf", *, output: str | None = None) -> Any:
     ]
     signed = _signed(rows, "change", f"moves the {result.unit}")
     ticks = signed.mark_tick(color="black", thickness=2, size=14)
-    figure = alt.layer(signed, ticks.encode(x="alone:Q", color=alt.value("black")))
+    figure = alt.layer(signed, ticks.encode(x=alt.X("alone:Q"), color=alt.ColorValue("black")))
     before, after = number(result.before[k]), number(result.after[k])
     name = "" if len(result.outputs) == 1 else f" of {result.outputs[k]}"
     words = f"prediction{name} {before} → {after}"

@@ -37,12 +37,12 @@ def plot_coefficients(result: "Coefficients") -> Any:
     y = alt.Y("line:N", sort=[row["line"] for row in rows], title=None)
     base = chart_of(data).encode(y=y)
     bar = base.mark_bar(height=2, opacity=0.9).encode(
-        x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
+        x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q")
     )
     point = base.mark_point(filled=True, size=50, opacity=1.0).encode(
         x=alt.X("value:Q", title=title, scale=scale),
         tooltip=[
-            "line:N",
+            alt.Tooltip("line:N"),
             *(alt.Tooltip(f"{end}:Q", format=".4g") for end in ("value", "low", "high")),
         ],
     )
@@ -81,5 +81,5 @@ def _priors(result: "Coefficients", y: Any, title: str, scale: Any) -> Any:
     return (
         chart_of(plain(rows))
         .mark_bar(height=10, opacity=0.25, color=GREY)
-        .encode(y=y, x=alt.X("low:Q", title=title, scale=scale), x2="high:Q")
+        .encode(y=y, x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q"))
     )

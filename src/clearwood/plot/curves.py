@@ -34,7 +34,7 @@ def plot_learning(curve: "LearningCurve") -> Any:
     level = f"{percent(curve.confidence)} {curve.interval} interval"
     band = base.mark_area(opacity=0.2, color=DOWN).encode(
         y=alt.Y("low:Q", title=_weighted(curve, find_loss(curve.loss).risk_title), scale=scale),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
     )
     lines = [
         base.mark_line(point=True, color=colour, strokeDash=dash).encode(
@@ -69,14 +69,18 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     margin = 0.03 * (max(reached) - min(reached)) or 0.5
     # no interval is cut off at the edge
     scale = alt.Scale(domain=[min(reached) - margin, max(reached) + margin])
-    diagonal = chart_of(ends).mark_line(strokeDash=[4, 4], color=GREY).encode(x="x:Q", y="x:Q")
+    diagonal = (
+        chart_of(ends)
+        .mark_line(strokeDash=[4, 4], color=GREY)
+        .encode(x=alt.X("x:Q"), y=alt.Y("x:Q"))
+    )
     base = chart_of(points).encode(x=_predicted(curve.what))
     span = base.mark_rule(color=DOWN).encode(
         y=alt.Y("low:Q", title=_weighted(curve, "observed"), scale=scale),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
     )
     dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(
-        y="observed:Q", tooltip=_tooltip(points)
+        y=alt.Y("observed:Q"), tooltip=_tooltip(points)
     )
     line = f"{curve.line}; " if np.isfinite(curve.slope) else ""
     note = (
@@ -95,13 +99,13 @@ def plot_smooth_calibration(curve: "SmoothCalibration") -> Any:
     diagonal = (
         chart_of([{"predicted": end, "observed": end} for end in ends])
         .mark_line(strokeDash=[4, 4], color=GREY)
-        .encode(x=_predicted(curve.what), y="observed:Q")
+        .encode(x=_predicted(curve.what), y=alt.Y("observed:Q"))
     )
     base = chart_of(rows).encode(x=_predicted(curve.what))
     band = base.mark_area(opacity=0.2, color=DOWN).encode(
-        y=alt.Y("low:Q", title=_weighted(curve, "observed")), y2="high:Q"
+        y=alt.Y("low:Q", title=_weighted(curve, "observed")), y2=alt.Y2("high:Q")
     )
-    line = base.mark_line(color=DOWN).encode(y="observed:Q", tooltip=_tooltip(rows))
+    line = base.mark_line(color=DOWN).encode(y=alt.Y("observed:Q"), tooltip=_tooltip(rows))
     note = (
         f"mean distance from the predictions {number(curve.ici)} "
         f"({interval(curve.ici_low, curve.ici_high)}); {percent(curve.confidence)} band"
@@ -122,10 +126,10 @@ def plot_residuals(residuals: "Residuals") -> Any:
     base = chart_of(rows).encode(x=_predicted(residuals.what))
     y = alt.Y("q05:Q", title=_weighted(residuals, "truth minus prediction"))
     layers = [
-        base.mark_area(opacity=0.18, color=DOWN).encode(y=y, y2="q95:Q"),
-        base.mark_area(opacity=0.3, color=DOWN).encode(y="q25:Q", y2="q75:Q"),
+        base.mark_area(opacity=0.18, color=DOWN).encode(y=y, y2=alt.Y2("q95:Q")),
+        base.mark_area(opacity=0.3, color=DOWN).encode(y=alt.Y("q25:Q"), y2=alt.Y2("q75:Q")),
         rule(0, "y", strokeDash=[4, 4]),
-        base.mark_line(point=True, color=DOWN).encode(y="q50:Q", tooltip=_tooltip(rows)),
+        base.mark_line(point=True, color=DOWN).encode(y=alt.Y("q50:Q"), tooltip=_tooltip(rows)),
     ]
     words = (
         f"half of the residuals are at most {number(residuals.typical)} in size, nine tenths at "
@@ -174,7 +178,11 @@ def plot_excess_risk(excess: "ExcessRisk") -> Any:
             y=alt.Y("error:Q", title=f"{title} above the least possible"),
             color=alt.Color("part:N", scale=colours, title=None),
             order=alt.Order("rank:Q"),
-            tooltip=["rows:N", "part:N", alt.Tooltip("error:Q", format=".4g")],
+            tooltip=[
+                alt.Tooltip("rows:N"),
+                alt.Tooltip("part:N"),
+                alt.Tooltip("error:Q", format=".4g"),
+            ],
         )
     )
     words = (

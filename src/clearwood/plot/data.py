@@ -40,7 +40,7 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
         ]
         look: dict[str, Any] = {"axis": PERCENT_AXIS, "color": DOWN, "opacity": 0.75}
         chart = bars(rows, "level", "share", share_of, **look)
-        chart = chart.encode(tooltip=["level:N", *tooltip])
+        chart = chart.encode(tooltip=[alt.Tooltip("level:N"), *tooltip])
         chart = chart.properties(width=width, height=alt.Step(16))
     else:
         dates = profile.edges.dtype.kind == "M"
@@ -62,14 +62,14 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
             .mark_rect(color=DOWN, opacity=0.75, stroke="white", strokeWidth=0.5)
             .encode(
                 x=x,
-                x2="high",
+                x2=alt.X2("high"),
                 y=alt.Y(
                     "share:Q",
                     title=share_of if profile.is_weighted else None,
                     axis=alt.Axis(tickCount=3, **PERCENT_AXIS),
                 ),
                 y2=alt.Y2Datum(0),
-                tooltip=["low:Q" if not dates else "low:T", *tooltip],
+                tooltip=[alt.Tooltip("low:Q") if not dates else alt.Tooltip("low:T"), *tooltip],
             )
             .properties(width=width, height=height)
         )
@@ -119,7 +119,11 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
                 scale=alt.Scale(domain=[0, 1], range=["#F2F2F2", DOWN]),
                 title="association",
             ),
-            tooltip=["column:N", "other:N", alt.Tooltip("association:Q", format=".3~r")],
+            tooltip=[
+                alt.Tooltip("column:N"),
+                alt.Tooltip("other:N"),
+                alt.Tooltip("association:Q", format=".3~r"),
+            ],
         )
         .properties(width=alt.Step(size), height=alt.Step(size))
     )

@@ -51,7 +51,7 @@ def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any
                 axis=alt.Axis(**AXIS),
                 scale=alt.Scale(zero=False, nice=False),
             ),
-            x2="high",
+            x2=alt.X2("high"),
             y=alt.Y(
                 "density:Q",
                 title="density",

@@ -31,12 +31,12 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
     base = chart_of(plain(rows)).encode(y=y)
     scale = alt.Scale(zero=True)
     bar = base.mark_bar(height=2, opacity=0.9).encode(
-        x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
+        x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q")
     )
     point = base.mark_point(filled=True, size=50, opacity=1.0).encode(
         x=alt.X("effect:Q", title=title, scale=scale),
         tooltip=[
-            "line:N",
+            alt.Tooltip("line:N"),
             *(alt.Tooltip(f"{end}:Q", format=".4g") for end in ("effect", "low", "high")),
         ],
     )

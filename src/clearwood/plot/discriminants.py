@@ -55,7 +55,7 @@ def plot_discriminants(result: "Discriminants") -> Any:
                 ),
                 title=None,
             ),
-            tooltip=["class:N", "fit:N"],
+            tooltip=[alt.Tooltip("class:N"), alt.Tooltip("fit:N")],
         )
     )
     means = [
@@ -69,7 +69,7 @@ def plot_discriminants(result: "Discriminants") -> Any:
     centres = (
         chart_of(means)
         .mark_point(filled=True, size=220, stroke="white", strokeWidth=2, opacity=1)
-        .encode(x="x:Q", y="y:Q", color=colour)
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), color=colour)
     )
     wrong = int((known[shown] != result.predicted[shown]).sum())
     return headed(

@@ -105,7 +105,7 @@ def _colour(effect: "Effect", output: str | None) -> Any:
     import altair as alt
 
     if len(effect.outputs) == 1 or output is not None:
-        return alt.value(DOWN)
+        return alt.ColorValue(DOWN)
     scale = alt.Scale(domain=list(effect.outputs), range=OUTPUTS)
     return alt.Color("output:N", title="output", scale=scale)
 
@@ -147,7 +147,7 @@ def _curve(effect: "Effect", output: str | None, most_curves: int, means: Means 
     layers = [*_individual(effect, x, most_curves), *_reference(effect, "y")]
     if effect.low is not None:
         area = base.mark_area(opacity=0.2, interpolate=shape)
-        layers.append(area.encode(y=alt.Y("low:Q"), y2="high:Q", color=colour))
+        layers.append(area.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour))
     tooltip = _tooltip(f"x:{kind}", name)
     for dotted, part in _stretches(effect, present):
         dashes = {"strokeDash": [2, 3]} if dotted else {}
@@ -203,7 +203,7 @@ def _individual(effect: "Effect", x: Any, most: int) -> list[Any]:
     line = chart_of(rows).mark_line(
         interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY, clip=True
     )
-    return [line.encode(x=x, y=alt.Y("value:Q"), detail="row:N")]
+    return [line.encode(x=x, y=alt.Y("value:Q"), detail=alt.Detail("row:N"))]
 
 
 def _tooltip(field: str, column: str) -> list[Any]:
@@ -238,7 +238,12 @@ def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any, means: M
     points = base.mark_point(filled=True, size=80, shape="diamond", opacity=1).encode(y=y)
     layers = [points]
     if effect.low is not None:
-        layers.insert(0, base.mark_rule(strokeWidth=3, opacity=0.4).encode(y="low:Q", y2="high:Q"))
+        layers.insert(
+            0,
+            base.mark_rule(strokeWidth=3, opacity=0.4).encode(
+                y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
+            ),
+        )
     if means is not None:
         layers += means.missing()
     return alt.layer(*layers).properties(width=50, height=_HEIGHT)
@@ -261,7 +266,7 @@ def _levels(effect: "Effect", output: str | None, means: Means | None) -> Any:
         y=alt.Y("level:N", sort=order, title=effect.columns[0]), color=colour
     )
     if several:
-        base = base.encode(yOffset="output:N")
+        base = base.encode(yOffset=alt.YOffset("output:N"))
     scale = alt.Scale(zero=False) if means is None else _scale(effect, means)
     x = alt.X("value:Q", title=_axis_title(effect), scale=scale)
     if effect.kind == "component":
@@ -281,7 +286,9 @@ def _levels(effect: "Effect", output: str | None, means: Means | None) -> Any:
             bars = bars.encode(color=alt.Color("sign:N", scale=signs, legend=None))
         layers = [bars]
     if effect.low is not None:
-        bands = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x="low:Q", x2="high:Q")
+        bands = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q")
+        )
         layers.insert(0 if effect.kind != "component" else 1, bands)
     if means is not None:
         layers += means.levels(order, _axis_title(effect))
@@ -289,7 +296,7 @@ def _levels(effect: "Effect", output: str | None, means: Means | None) -> Any:
     sizes = (
         chart_of(rows[:: max(len({row["output"] for row in rows}), 1)])
         .mark_text(align="left", color=GREY, fontSize=10)
-        .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
+        .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text=alt.Text("rows:N"))
         .properties(width=80, height=level_step(n_outputs))
     )
     main = alt.layer(*layers).properties(width=_WIDTH - 80, height=level_step(n_outputs))

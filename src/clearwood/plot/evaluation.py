@@ -116,7 +116,13 @@ def _plot_pair(result: "ByColumn") -> Any:
     )
     cells = base.mark_rect().encode(
         color=alt.Color("value:Q", scale=scale, title=result.compared),
-        tooltip=["first:N", "second:N", alt.Tooltip("value:Q", format=".4g"), "rows:Q", "off:N"],
+        tooltip=[
+            alt.Tooltip("first:N"),
+            alt.Tooltip("second:N"),
+            alt.Tooltip("value:Q", format=".4g"),
+            alt.Tooltip("rows:Q"),
+            alt.Tooltip("off:N"),
+        ],
     )
     texts = base.mark_text(fontSize=10).encode(text=alt.Text("value:Q", format=".2f"))
     title = f"Observed against expected by {first} and {second}"
@@ -169,7 +175,7 @@ def _series(
             0,
             chart_of(spans)
             .mark_rule(opacity=0.6)
-            .encode(x=x, y=alt.Y("low:Q", title=y, scale=scale), y2="high:Q", color=colour),
+            .encode(x=x, y=alt.Y("low:Q", title=y, scale=scale), y2=alt.Y2("high:Q"), color=colour),
         )
     return alt.layer(*layers)
 
@@ -240,7 +246,7 @@ def _curve(
         .mark_line(strokeDash=[4, 4], color=GREY)
         .encode(x=along, y=up)
     )
-    line = chart_of(rows).mark_line(color=DOWN).encode(x=along, y=up, order="x:Q")
+    line = chart_of(rows).mark_line(color=DOWN).encode(x=along, y=up, order=alt.Order("x:Q"))
     return headed(alt.layer(chance, line), title, [note], note, **_SQUARE)
 
 
@@ -269,11 +275,16 @@ def plot_confusion(confusion: "Confusion") -> Any:
     blue = alt.Scale(domain=[0, 1], range=["#F7F7F7", DOWN])
     cells = base.mark_rect().encode(
         color=alt.Color("share:Q", scale=blue, title="share of class"),
-        tooltip=["truth:N", "predicted:N", "weight:Q", alt.Tooltip("share:Q", format=".3f")],
+        tooltip=[
+            alt.Tooltip("truth:N"),
+            alt.Tooltip("predicted:N"),
+            alt.Tooltip("weight:Q"),
+            alt.Tooltip("share:Q", format=".3f"),
+        ],
     )
     at = "" if confusion.threshold is None else f" at p > {number(confusion.threshold)}"
     note = f"accuracy {percent(confusion['accuracy'])}{at}"
-    figure = alt.layer(cells, base.mark_text(fontSize=12).encode(text="written:N"))
+    figure = alt.layer(cells, base.mark_text(fontSize=12).encode(text=alt.Text("written:N")))
     return headed(figure, f"Confusion of {confusion.learner}", [note], note, **_SQUARE)
 
 

@@ -215,13 +215,17 @@ class _Panel:
                 filled=True, size=50, opacity=1.0, clip=True, color=DOWN
             )
             bars = chart_of(with_ends).mark_rule(strokeWidth=2, clip=True, color=DOWN)
-            layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"))
-            layers.append(points.encode(x=x, y=y, tooltip=["level:N", *tips, "share:N"]))
+            layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")))
+            layers.append(
+                points.encode(
+                    x=x, y=y, tooltip=[alt.Tooltip("level:N"), *tips, alt.Tooltip("share:N")]
+                )
+            )
         else:
             ends = alt.Scale(domain=list(self.result.range_of(self.term)), nice=False)
             x = alt.X("x:Q", title=self.axis.column, scale=ends, axis=alt.Axis(**AXIS))
             area = chart_of(with_ends).mark_area(opacity=0.2, clip=True, color=DOWN)
-            layers.append(area.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"))
+            layers.append(area.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")))
             line = chart_of(self.rows).mark_line(clip=True, color=DOWN)
             layers.append(line.encode(x=x, y=y, tooltip=[alt.Tooltip("x:Q"), *tips]))
             layers += self._missing_line(scale)
@@ -244,6 +248,6 @@ class _Panel:
         at = {"value": self.result.ratio_of(self.missing), "name": "missing"}
         base = chart_of([at]).encode(y=alt.Y("value:Q", scale=scale))
         name = base.mark_text(align="right", dx=-2, dy=-6, color=GREY).encode(
-            text="name:N", x=alt.value(_WIDTH)
+            text=alt.Text("name:N"), x=alt.value(_WIDTH)
         )
         return [base.mark_rule(color=GREY, strokeDash=[1, 3]), name]

@@ -63,7 +63,7 @@ def plot_groups(groups: "GroupMeasures", measure: str | None = None) -> Any:
         "standing:N",
     ]
     spans = base.mark_rule(color=DOWN, strokeWidth=2).encode(
-        y=y, x=alt.X("low:Q", title=words), x2="high:Q"
+        y=y, x=alt.X("low:Q", title=words), x2=alt.X2("high:Q")
     )
     points = base.mark_point(color=DOWN, filled=True, size=60, opacity=1).encode(
         y=y, x=x, tooltip=tips
@@ -103,12 +103,12 @@ def plot_group_quantiles(groups: "GroupMeasures") -> Any:
     base = chart_of(rows)
     scale = alt.Scale(zero=False)
     wide = base.mark_rule(color=GREY, strokeWidth=2).encode(
-        y=y, x=alt.X("p10:Q", title=title, axis=alt.Axis(**AXIS), scale=scale), x2="p90:Q"
+        y=y, x=alt.X("p10:Q", title=title, axis=alt.Axis(**AXIS), scale=scale), x2=alt.X2("p90:Q")
     )
-    half = base.mark_bar(color=DOWN, height=10).encode(y=y, x="p25:Q", x2="p75:Q")
+    half = base.mark_bar(color=DOWN, height=10).encode(y=y, x=alt.X("p25:Q"), x2=alt.X2("p75:Q"))
     tips = ["group:N", *(alt.Tooltip(f"{key}:Q", format=".4g") for key in names)]
     middle = base.mark_tick(color="white", thickness=2, height=10).encode(
-        y=y, x="p50:Q", tooltip=tips
+        y=y, x=alt.X("p50:Q"), tooltip=tips
     )
     note = "median, middle 50 % and middle 80 % of rows"
     text = "; ".join(f"{row['group']}: median {number(row['p50'])}" for row in rows)

@@ -39,7 +39,7 @@ def plot_gap(gap: "Gap", *, group: str | None = None, most: int = 20) -> Any:
     chart = bars(rows, "part", "value", measure, color=DOWN, opacity=0.75).encode(
         # bars begin at a ratio of 1, so that nothing is to be seen near 0
         x=alt.X("value:Q", title=measure, axis=alt.Axis(**AXIS), scale=alt.Scale(zero=False)),
-        x2="from:Q",
+        x2=alt.X2("from:Q"),
     )
     layers = [chart, rule(start, "x")]
     notes = []
@@ -47,7 +47,9 @@ def plot_gap(gap: "Gap", *, group: str | None = None, most: int = 20) -> Any:
         notes.append(f"{percent(gap.confidence)} intervals from {gap.refits} refits")
         whiskers = chart_of(rows).mark_rule(color="black", strokeWidth=1.5)
         names = [row["part"] for row in rows]
-        layers.append(whiskers.encode(y=alt.Y("part:N", sort=names), x="low:Q", x2="high:Q"))
+        layers.append(
+            whiskers.encode(y=alt.Y("part:N", sort=names), x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+        )
     title = f"{label} against {gap.reference}"
     words = ", ".join(f"{row['part']} {number(row['value'])}" for row in rows[:8])
     return headed(

@@ -155,13 +155,13 @@ def plot_graph(
             .mark_rect(cornerRadius=6, **mark)
             .encode(
                 x=x,
-                x2="x2:Q",
+                x2=alt.X2("x2:Q"),
                 y=y,
-                y2="y2:Q",
+                y2=alt.Y2("y2:Q"),
                 stroke=alt.Stroke("colour:N", scale=None),
                 fill=alt.Fill("colour:N", scale=None),
                 fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-                tooltip="name:N",
+                tooltip=alt.Tooltip("name:N"),
             )
         )
     chart += (
@@ -170,7 +170,7 @@ def plot_graph(
         .encode(
             x=alt.X("middle:Q", scale=across, axis=None),
             y=alt.Y("centre:Q", scale=down, axis=None),
-            text="label:N",
+            text=alt.Text("label:N"),
         )
     )
     hidden = len(graph.hidden_causes)
@@ -204,7 +204,7 @@ def _lines(layout: Layout, x: Any, y: Any) -> Any:
             chart += (
                 chart_of(rows)
                 .mark_line(color=GREY, strokeWidth=1.2, interpolate="monotone", **mark)
-                .encode(x=x, y=y, detail="line:N", order="order:Q")
+                .encode(x=x, y=y, detail=alt.Detail("line:N"), order=alt.Order("order:Q"))
             )
     heads = [
         {

@@ -63,7 +63,11 @@ def _of_components(importance: "Importance", most: int) -> Any:
     chart = bars(rows, "column", "share", _SHARES, axis=PERCENT_AXIS).encode(
         color=alt.Color("part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
         order=alt.Order("rank:Q"),
-        tooltip=["column:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
     )
     if importance.is_sampled:
         notes.append(f"black: {percent(importance.confidence)} interval of the whole bar")
@@ -92,7 +96,7 @@ def _with_intervals(importance: "Importance", most: int) -> Any:
     ]
     chart = bars(rows, "column", "value", importance.measure, color=DOWN, opacity=0.75).encode(
         tooltip=[
-            "column:N",
+            alt.Tooltip("column:N"),
             alt.Tooltip("value:Q", format=".4g", title=importance.measure),
             alt.Tooltip("low:Q", format=".4g"),
             alt.Tooltip("high:Q", format=".4g"),
@@ -101,7 +105,7 @@ def _with_intervals(importance: "Importance", most: int) -> Any:
     layers = [chart]
     if any(row["low"] is not None for row in rows):
         whiskers = chart.mark_rule(color="black", strokeWidth=1.5)
-        layers.append(whiskers.encode(x="low:Q", x2="high:Q"))
+        layers.append(whiskers.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")))
     rows_used = count(importance.n_rows, "row")
     shown = f"{percent(importance.confidence)} intervals"
     subtitle = [f"{rows_used}, {shown}; {importance.model}"]
@@ -130,7 +134,7 @@ def _intervals(importance: "Importance", names: list[str], order: list[int]) -> 
         for name, k in zip(names, order, strict=True)
     ]
     whiskers = chart_of(rows).mark_rule(color="black", strokeWidth=1.5)
-    return whiskers.encode(y=alt.Y("column:N", sort=names), x="low:Q", x2="high:Q")
+    return whiskers.encode(y=alt.Y("column:N", sort=names), x=alt.X("low:Q"), x2=alt.X2("high:Q"))
 
 
 def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:

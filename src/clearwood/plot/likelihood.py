@@ -23,7 +23,7 @@ def plot_likelihood(result: "ExpertTable") -> Any:
         .encode(
             x=alt.X("step:Q", title="step of EM", axis=alt.Axis(**AXIS)),
             y=alt.Y("log-likelihood:Q", scale=alt.Scale(zero=False)),
-            tooltip=["step:Q", alt.Tooltip("log-likelihood:Q", format=".6g")],
+            tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("log-likelihood:Q", format=".6g")],
         )
     )
     steps = count(len(path) - 1, "step")

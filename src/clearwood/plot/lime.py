@@ -94,7 +94,12 @@ def _draws(result: "Lime") -> Any:
     unit = f"{result.unit} per standard deviation"
     chart = bars(rows, "term", "coefficient", unit, height={"band": 0.7}).encode(
         color=alt.Color("sign:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
-        tooltip=["term:N", "coefficient:Q", "per unit:N", "draws of this sign:N"],
+        tooltip=[
+            alt.Tooltip("term:N"),
+            alt.Tooltip("coefficient:Q"),
+            alt.Tooltip("per unit:N"),
+            alt.Tooltip("draws of this sign:N"),
+        ],
     )
     dots = bars(points, "term", "coefficient", unit).mark_tick(
         color="#000000", thickness=1.5, height=12
@@ -127,7 +132,7 @@ def _widths(result: "Lime") -> Any:
             ),
             y=alt.Y("coefficient:Q", title=f"{result.unit} per standard deviation"),
             color=alt.Color("term:N", sort=names, title=None, scale=alt.Scale(range=OUTPUTS)),
-            tooltip=["term:N", "width:Q", "coefficient:Q"],
+            tooltip=[alt.Tooltip("term:N"), alt.Tooltip("width:Q"), alt.Tooltip("coefficient:Q")],
         )
     )
     title = "The same terms at other kernel widths"

@@ -57,7 +57,11 @@ def plot_training(result: "TrainingCurve") -> Any:
                 scale=alt.Scale(domain=list(kinds), range=OUTPUTS[:2]),
                 legend=alt.Legend(orient="bottom"),
             ),
-            tooltip=["rows:N", "epoch:Q", alt.Tooltip("loss:Q", format=".4g")],
+            tooltip=[
+                alt.Tooltip("rows:N"),
+                alt.Tooltip("epoch:Q"),
+                alt.Tooltip("loss:Q", format=".4g"),
+            ],
         )
     )
     chosen = rule(result.best, "x", strokeDash=[4, 4])
@@ -99,7 +103,11 @@ def plot_attention(result: "Attention") -> Any:
                 scale=alt.Scale(range=["#F7F7F7", DOWN], domainMin=0, interpolate="rgb"),
                 legend=alt.Legend(format=".0%"),
             ),
-            tooltip=["to:N", "from:N", alt.Tooltip("share:Q", format=".3~%")],
+            tooltip=[
+                alt.Tooltip("to:N"),
+                alt.Tooltip("from:N"),
+                alt.Tooltip("share:Q", format=".3~%"),
+            ],
         )
     )
     most = cut(result.columns[int(order[0])])
@@ -153,7 +161,11 @@ def plot_integrated_gradients(result: "IntegratedGradients", *, most: int = 15) 
     )
     chart = bars(rows, "column", "adds", f"adds to the {result.unit}", height={"band": 0.7}).encode(
         color=colour,
-        tooltip=["column:N", "baseline:N", alt.Tooltip("adds:Q", format=".4g")],
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("baseline:N"),
+            alt.Tooltip("adds:Q", format=".4g"),
+        ],
     )
     words = "; ".join(f"{row['column']} {number(row['adds'])}" for row in rows[:6])
     return headed(
@@ -203,7 +215,12 @@ def _plot_grid(result: "IntegratedGradients") -> Any:
                 "row:O", title="row of the grid", scale=alt.Scale(domain=list(range(1, height + 1)))
             ),
             color=colour,
-            tooltip=["cell:N", "value:N", "baseline:N", alt.Tooltip("adds:Q", format=".4g")],
+            tooltip=[
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("value:N"),
+                alt.Tooltip("baseline:N"),
+                alt.Tooltip("adds:Q", format=".4g"),
+            ],
         )
     )
     most = int(np.argmax(np.abs(result.values)))

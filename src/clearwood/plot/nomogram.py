@@ -88,17 +88,17 @@ def plot_nomogram(result: "Factors") -> Any:
     labels = [
         chart_of([t for t in placed if t["dy"] == lane])
         .mark_text(dy=lane, fontSize=10)
-        .encode(x=x, y=y, text="label:N")
+        .encode(x=x, y=y, text=alt.Text("label:N"))
         for lane in _LANES
         if any(t["dy"] == lane for t in placed)
     ]
     chart = alt.layer(
-        base.mark_rule(color=GREY).encode(x=x, x2="x2:Q"),
+        base.mark_rule(color=GREY).encode(x=x, x2=alt.X2("x2:Q")),
         base.mark_text(align="right", dx=-14, fontWeight="bold").encode(
-            x=alt.value(0), text="name:N"
+            x=alt.value(0), text=alt.Text("name:N")
         ),
         marked.mark_tick(orient="vertical", thickness=1.5, size=9, color=GREY).encode(
-            tooltip=["label:N", alt.Tooltip("points:Q", format=".3g")]
+            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("points:Q", format=".3g")]
         ),
         *labels,
     )

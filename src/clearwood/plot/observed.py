@@ -139,6 +139,8 @@ class Means:
 
     def lines(self, x: Any, title: str) -> list[Any]:
         """Return layers over the values of a column of numbers or dates."""
+        import altair as alt
+
         rows = [row for row in self._rows() if row["x"] is not None]
         seen = [row for row in rows if row["series"] == "observed" and row["low"] is not None]
         y, colour = self._value("mean", "y", title), self._colour()
@@ -152,7 +154,7 @@ class Means:
         if seen:
             band = chart_of(seen).mark_area(opacity=0.15, clip=True)
             low = self._value("low", "y", title)
-            encoded = band.encode(x=x, y=low, y2="high:Q", color=colour)
+            encoded = band.encode(x=x, y=low, y2=alt.Y2("high:Q"), color=colour)
             layers.insert(0, encoded.properties(name=f"{LAYER}_band"))
         return layers
 
@@ -183,6 +185,8 @@ class Means:
         self, rows: list[dict[str, Any]], at: Any, along: str, title: str | None, **options: Any
     ) -> list[Any]:
         """Return points of the means and rules of the intervals, beside those of the effect."""
+        import altair as alt
+
         across, other = ("y", "xOffset") if along == "y" else ("x", "yOffset")
         place = "x" if along == "y" else "y"
         places = {"observed": 9 if along == "x" else 12, "predicted": -9 if along == "x" else -12}
@@ -201,6 +205,7 @@ class Means:
             if any(row["low"] is not None for row in own):
                 low = self._value("low", along, title, **options)
                 rules = base.mark_rule(strokeWidth=2, opacity=0.5, **mark)
-                encoded = rules.encode(**{across: low, f"{across}2": "high:Q"})
+                high = alt.X2("high:Q") if across == "x" else alt.Y2("high:Q")
+                encoded = rules.encode(**{across: low, f"{across}2": high})
                 layers.insert(0, encoded.properties(name=f"{LAYER}_interval"))
         return layers

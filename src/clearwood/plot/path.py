@@ -52,11 +52,15 @@ def plot_path(result: "CoefficientPath", *, along: str = "auto") -> Any:
         .encode(
             x=x,
             y=alt.Y("coefficient:Q", title="coefficient"),
-            detail="column:N",
+            detail=alt.Detail("column:N"),
             color=alt.Color(
                 "column:N", scale=alt.Scale(domain=named, scheme="tableau10"), title=None
             ),
-            tooltip=["column:N", "point:N", alt.Tooltip("coefficient:Q", format=".4g")],
+            tooltip=[
+                alt.Tooltip("column:N"),
+                alt.Tooltip("point:N"),
+                alt.Tooltip("coefficient:Q", format=".4g"),
+            ],
         )
     )
     chosen = rule(at_points[result.chosen], "x", strokeDash=[4, 4])
@@ -74,7 +78,9 @@ def plot_path(result: "CoefficientPath", *, along: str = "auto") -> Any:
     layers = [base.mark_line(point={"size": 12}, color=GREY).encode(y=y), chosen]
     if has_cv:
         ends = alt.Y("low:Q", title=judged, scale=alt.Scale(zero=False))
-        layers.insert(0, base.mark_rule(color=GREY, opacity=0.4).encode(y=ends, y2="high:Q"))
+        layers.insert(
+            0, base.mark_rule(color=GREY, opacity=0.4).encode(y=ends, y2=alt.Y2("high:Q"))
+        )
     lower = alt.layer(*layers).properties(width=420, height=120)
     at = f"{result.setting} {number(result.points[result.chosen])}"
     columns = ", ".join(result.members(result.chosen)[:20]) or "no column"
@@ -131,7 +137,11 @@ def plot_components(result: "CoefficientPath", *, most: int = 8) -> Any:
             x=alt.X("component:O", sort=labels, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("column:N", sort=columns, title=None, axis=alt.Axis(labelLimit=260)),
             color=alt.Color("weight:Q", title="weight", scale=diverging(shown)),
-            tooltip=["component:O", "column:N", alt.Tooltip("weight:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("component:O"),
+                alt.Tooltip("column:N"),
+                alt.Tooltip("weight:Q", format=".3f"),
+            ],
         )
     )
     strongest = ", ".join(

@@ -39,12 +39,12 @@ def plot_prediction_intervals(result: "PredictionIntervals") -> Any:
     x = alt.X("place:Q", title="rows, by their prediction", axis=alt.Axis(**AXIS))
     base = chart_of(rows).encode(x=x)
     bar = base.mark_rule(strokeWidth=1, opacity=0.5).encode(
-        y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q"
+        y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2=alt.Y2("high:Q")
     )
     point = base.mark_point(filled=True, size=18, opacity=1.0).encode(
         y=alt.Y("prediction:Q", title=title),
         tooltip=[
-            "row:Q",
+            alt.Tooltip("row:Q"),
             *(alt.Tooltip(f"{end}:Q", format=".4g") for end in ("prediction", "low", "high")),
         ],
     )

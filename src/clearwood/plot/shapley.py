@@ -161,7 +161,12 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
                 "value:Q", title=f"Shapley value ({result.about.quantity})", axis=alt.Axis(**AXIS)
             ),
             color=alt.condition("datum.rank >= 0", colour, alt.value("#8C8C8C")),
-            tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
+            tooltip=[
+                alt.Tooltip("row:N"),
+                alt.Tooltip("column:N"),
+                alt.Tooltip("data:N", title="its value"),
+                alt.Tooltip("value:Q"),
+            ],
         )
     )
     size = np.abs(result.values).mean(axis=0)
@@ -245,12 +250,17 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
     )
     steps_drawn = base.mark_bar(height={"band": 0.7}).encode(
         x=alt.X("from:Q", title=one.about.quantity, scale=scale, axis=alt.Axis(**AXIS)),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         color=alt.Color("sign:N", title=None, scale=signs, legend=alt.Legend(orient="bottom")),
-        tooltip=["column:N", "value:N", "from:Q", "to:Q"],
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("value:N"),
+            alt.Tooltip("from:Q"),
+            alt.Tooltip("to:Q"),
+        ],
     )
     labels = base.mark_text(align="left", dx=4, color=GREY).encode(
-        x=alt.X("end:Q", scale=scale), text="value:N"
+        x=alt.X("end:Q", scale=scale), text=alt.Text("value:N")
     )
     marks: list[dict[str, Any]] = [
         {"at": baseline, "what": f"baseline {number(baseline)}"},

@@ -70,7 +70,8 @@ def records(rows: Sequence[dict[str, Any]]) -> Any:
     import altair as alt
 
     data: Any = alt.Data  # which ships no types
-    return data(values=rows)
+    # a tuple: Altair copies lists, row by row, whenever a chart is changed or put beside another
+    return data(values=tuple(rows))
 
 
 def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
@@ -100,14 +101,17 @@ def bars(
         .encode(
             y=alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=260)),
             x=alt.X(f"{value}:Q", title=title, axis=alt.Axis(**axis)),
-            tooltip=[f"{name}:N", alt.Tooltip(f"{value}:Q", format=written)],
+            tooltip=[alt.Tooltip(f"{name}:N"), alt.Tooltip(f"{value}:Q", format=written)],
         )
     )
 
 
 def rule(at: float, along: str, **mark: Any) -> Any:
     """Return a grey line across the figure, at a value of the axis "x" or "y"."""
-    return chart_of([{"at": at}]).mark_rule(color=GREY, **mark).encode(**{along: "at:Q"})
+    import altair as alt
+
+    place: dict[str, Any] = {"x": alt.X("at:Q")} if along == "x" else {"y": alt.Y("at:Q")}
+    return chart_of([{"at": at}]).mark_rule(color=GREY, **mark).encode(**place)
 
 
 def diverging(values: Any) -> Any:
