@@ -22,7 +22,7 @@ PIP := $(BIN)/python $(INSTALL)
 # says otherwise: tests start hundreds of processes, and compiling all libraries takes each 8 seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench docs wheel oldest format clean
+.PHONY: demo test check-code check-docs coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/made:
@@ -60,22 +60,32 @@ $(BENCH)/installed: $(BENCH)/made benchmarks/requirements.txt $(BUILT_FROM)
 demo: $(VENV)/installed
 	@$(BIN)/clearwood demo
 
+# The tests start hundreds of processes. Each would compile the libraries again where Python is told
+# to write no bytecode, so here it keeps bytecode, in a folder that is not among the sources.
+test coverage: export PYTHONDONTWRITEBYTECODE :=
+test coverage: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+
 test: $(VENV)/installed-test
 	@tools/prerequisites $(PYTHON) browser
+	@$(MAKE) --no-print-directory --jobs 2 check-code check-docs
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
+
+check-code:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md changelog.d docs examples src/clearwood
-	$(BIN)/python tools/check_reading.py
 	$(BIN)/mypy
 	$(BIN)/python tools/check_snippets.py
+
+check-docs:
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md changelog.d docs examples src/clearwood
+	$(BIN)/python tools/check_reading.py
 	$(BIN)/towncrier build --draft >/dev/null
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 	CLEARWOOD_RUN_EXAMPLES=false NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	$(BIN)/python tools/check_site.py build/site
 
 # counting lines takes half as long again as the tests themselves, so it is not part of make test
 coverage: $(VENV)/installed-test
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(if $(PAGE),--page $(PAGE)) $(SECTIONS)
