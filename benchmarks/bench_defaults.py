@@ -5,8 +5,14 @@ is missing. For every learner of the catalogue the table has the geometric mean,
 loss relative to that of the default explainable boosting machine (root mean squared error or log
 loss on held-out rows of the same folds), and how many times less CPU time it takes. The losses of
 explainable boosting are kept in ``build/``, as they take most of an hour.
+
+``python -m benchmarks.bench_defaults glass glass:order=3`` compares learners with settings instead:
+their losses on each table, and the geometric mean relative to the first one. ``--rows 0`` takes all
+rows, ``--tables`` some tables.
 """
 
+import argparse
+import ast
 import json
 import math
 import time
@@ -25,7 +31,7 @@ import clearwood as cw
 from benchmarks._harness import ROOT
 from clearwood.models import catalogue
 
-__all__ = ["Relative", "relative", "report"]
+__all__ = ["Relative", "compared", "relative", "report"]
 
 DATA = ROOT.parent / "shared" / "data"
 KEPT = ROOT / "build" / "default-ebm.json"
@@ -168,16 +174,9 @@ def relative(
         task = "binary" if rows.classes else "regression"
         if task not in catalogue.get(name).tasks or spent > _ENOUGH:
             continue
-        of_folds, times = [], []
-        for _, train, test in rows.splits():
-            start = time.process_time()
-            model = cw.learner(name, task=task).fit(rows.X.iloc[train], rows.target[train])
-            times.append(time.process_time() - start)
-            if rows.classes and not hasattr(model, "predict_proba"):
-                return None
-            judged = rows.X.iloc[test]
-            predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
-            of_folds.append(rows.loss(predicted, test))
+        of_folds, times = _of_folds(rows, name, {})
+        if not of_folds:
+            return None
         spent += sum(times)
         losses[rows.name] = float(np.mean(of_folds) / np.mean(peer[rows.name]["loss"]))
         ratios.append(float(np.mean(peer[rows.name]["seconds"]) / np.mean(times)))
@@ -188,6 +187,53 @@ def relative(
         float(np.exp(np.mean(np.log(values)))) for values in (list(losses.values()), ratios)
     )
     return Relative(name, mean, quicker, float(np.mean(seconds)), losses)
+
+
+def _of_folds(
+    rows: Rows, name: str, settings: Mapping[str, Any]
+) -> tuple[list[float], list[float]]:
+    """Return losses and CPU seconds of the folds; nothing for a learner without probabilities."""
+    task = "binary" if rows.classes else "regression"
+    of_folds, times = [], []
+    for _, train, test in rows.splits():
+        start = time.process_time()
+        model = cw.learner(name, task=task, **settings).fit(rows.X.iloc[train], rows.target[train])
+        times.append(time.process_time() - start)
+        if rows.classes and not hasattr(model, "predict_proba"):
+            return [], []
+        judged = rows.X.iloc[test]
+        predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
+        of_folds.append(rows.loss(predicted, test))
+    return of_folds, times
+
+
+def compared(learners: Sequence[str], tables: Sequence[Rows]) -> Iterator[str]:
+    """Yield lines of losses: the learners, each with its settings, on each table."""
+    width = max(len(one) for one in learners) + 2
+    losses: dict[str, list[float]] = {one: [] for one in learners}
+    for rows in tables:
+        for one in learners:
+            name, _, settings = one.partition(":")
+            of_folds, _ = _of_folds(rows, name, _settings(settings))
+            losses[one].append(float(np.mean(of_folds)))
+            yield f"{rows.name:12} {len(rows.y):7,} rows  {one:{width}}{losses[one][-1]:.4g}"
+    for one in learners:
+        ratio = np.log(losses[one]) - np.log(losses[learners[0]])
+        se = np.std(ratio) / np.sqrt(len(ratio))
+        yield f"{one:{width}}{np.exp(np.mean(ratio)):.3f} ± {se:.3f} times {learners[0]}"
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Read `order=3,choose=one-se`."""
+    pairs = (part.split("=", 1) for part in text.split(",") if part)
+    return {name: _value(value) for name, value in pairs}
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
 
 
 def _explainable_boosting(rows: Rows) -> dict[str, list[float]]:
@@ -212,21 +258,26 @@ def _explainable_boosting(rows: Rows) -> dict[str, list[float]]:
     return result
 
 
-def _tables() -> Iterator[Rows]:
+def _tables(most: int = ROWS) -> Iterator[Rows]:
     """Return the shared tables, or scikit-learn's where there are none."""
     if not DATA.is_dir():
         print(f"no tables at {DATA}: diabetes and breast cancer of scikit-learn instead")
-        from sklearn.datasets import load_breast_cancer, load_diabetes
-
-        for name, load in (("diabetes", load_diabetes), ("breast cancer", load_breast_cancer)):
-            X, y = load(return_X_y=True, as_frame=True)
-            yield Rows(name, X, y.to_numpy(), classes=name == "breast cancer")
+        yield from _own_tables()
         return
     for name, source in SHARED.items():
-        yield _read(name, source)
+        yield _read(name, source, most)
 
 
-def _read(name: str, source: Source) -> Rows:
+def _own_tables() -> Iterator[Rows]:
+    """Return tables of scikit-learn."""
+    from sklearn.datasets import load_breast_cancer, load_diabetes
+
+    for name, load in (("diabetes", load_diabetes), ("breast cancer", load_breast_cancer)):
+        X, y = load(return_X_y=True, as_frame=True)
+        yield Rows(name, X, y.to_numpy(), classes=name == "breast cancer")
+
+
+def _read(name: str, source: Source, most: int) -> Rows:
     """Read a shared table; rows without a target and constant columns are left out."""
     import pandas as pd
 
@@ -236,8 +287,8 @@ def _read(name: str, source: Source) -> Rows:
     frame = frame[frame[source.target].notna()].reset_index(drop=True)
     varying = [one for one in frame if one == source.target or frame[one].nunique() > 1]
     frame = frame[varying]
-    if len(frame) > ROWS:
-        frame = frame.sample(ROWS, random_state=0).reset_index(drop=True)
+    if most and len(frame) > most:
+        frame = frame.sample(most, random_state=0).reset_index(drop=True)
     raw = frame.pop(source.target)
     if source.classes:
         y: NDArray[Any] = pd.factorize(raw, sort=True)[0]
@@ -248,3 +299,27 @@ def _read(name: str, source: Source) -> Rows:
         text = frame[column].astype(str).where(frame[column].notna(), np.nan).astype(object)
         frame[column] = frame[column].astype(float) if is_number else text
     return Rows(name, frame, y, classes=source.classes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("learner", nargs="+", help="NAME or NAME:SETTING=VALUE,...")
+    parser.add_argument("--rows", type=int, default=ROWS, help="at most, 0 for all")
+    parser.add_argument("--tables", help="names, with commas; all shared ones if none is named")
+    options = parser.parse_args()
+    if options.tables:
+        chosen = options.tables.split(",")
+        own = {rows.name: rows for rows in _own_tables()}
+        tables = [
+            own[one] if one in own else _read(one, SHARED[one], options.rows) for one in chosen
+        ]
+    else:
+        tables = list(_tables(options.rows))
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in compared(options.learner, tables):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,8 +9,10 @@ the table, on a large one.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ __all__ = [
     "as_markdown",
     "coverage",
     "out_of_fold",
+    "printed",
     "report",
 ]
 
@@ -318,7 +321,18 @@ def as_markdown(lines: Sequence[Covered]) -> str:
     return "\n".join(text)
 
 
-def report(lines: Iterable[Covered]) -> None:
+def report(*, quick: bool, path: Path) -> int:
+    """Print the coverage of every measure on new rows, and write it."""
+    results: list[Covered] = []
+    for name in SETTINGS:
+        results += coverage(name, samples=20 if quick else 400)
+        printed(one for one in results if one.setting == name)
+    figures = [asdict(one) for one in results]
+    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def printed(lines: Iterable[Covered]) -> None:
     """Print the coverage of every measure."""
     print(
         f"{'setting':18} {'measure':25} {'truth':>8} {'samples':>7} {'covered':>8} {'below':>6} "
@@ -346,11 +360,11 @@ def main() -> None:
         lines = []
         for name in options.settings or (*SIMULATED, *OUT_OF_FOLD):
             lines += out_of_fold(name, samples=options.samples, n_jobs=options.jobs)
-            report(one for one in lines if one.setting == name)
+            printed(one for one in lines if one.setting == name)
         print(as_markdown(lines))
         return
     for name in options.settings or SETTINGS:
-        report(coverage(name, samples=options.samples, n_jobs=options.jobs))
+        printed(coverage(name, samples=options.samples, n_jobs=options.jobs))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""A benchmark killed at random moments and resumed, compared with an uninterrupted one.
+"""Benchmarks and fits killed at random moments and resumed, compared with uninterrupted ones.
 
-The difference has to be zero; besides, no fit that was finished may be lost, and no more fits
-may be repeated than were in flight when a kill came. Run as ``python -m benchmarks.bench_resume
-STORE JOURNAL`` it is the program that is killed.
+The difference has to be zero; besides, no fit of a benchmark that was finished may be lost, and no
+more fits may be repeated than were in flight when a kill came. A fit of trees to a table in parts
+is killed some time after it has written a checkpoint. Run as ``python -m benchmarks.bench_resume
+STORE JOURNAL``, or ``... fit LEARNER CHECKPOINT PREDICTIONS``, it is the program that is killed.
 """
 
 import signal
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 
 import clearwood as cw
 from benchmarks._harness import ROOT, Case, Comparison
+from benchmarks.bench_parts import Rows
 from clearwood.benchmarking import Benchmark, Store
+from clearwood.table import Parts
 
 LEARNERS = ("knn", "ridge", "tree")
 Losses = NDArray[np.float64]
@@ -38,7 +41,8 @@ def comparisons(*, quick: bool) -> list[Comparison]:
                 Case("uninterrupted", lambda _, __: lambda: losses_of(benchmark(None))),
             ],
             repeats=0,
-        )
+        ),
+        *(_fit(name, 2 if quick else 5) for name in ("lightgbm", "xgboost")),
     ]
 
 
@@ -75,9 +79,58 @@ def killed(kills: int) -> Losses:
         return losses_of(benchmark(store))
 
 
-def _start(store: Path, journal: Path) -> "subprocess.Popen[bytes]":
+def _start(*arguments: Path | str) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.bench_resume"]
-    return subprocess.Popen([*command, str(store), str(journal)], cwd=ROOT)
+    return subprocess.Popen([*command, *map(str, arguments)], cwd=ROOT)
+
+
+def _fit(name: str, kills: int) -> Comparison:
+    return Comparison(
+        title=f"300 trees of {name}, 60,000 rows in three parts, {kills} kills",
+        data=lambda: kills,
+        cases=[
+            Case("killed and resumed", lambda kills, _: lambda: killed_fit(name, kills)),
+            Case("uninterrupted", lambda _, __: lambda: fit_in_parts(name, None)),
+        ],
+        repeats=0,
+    )
+
+
+def fit_in_parts(name: str, checkpoint: Path | None) -> NDArray[np.float64]:
+    """Fit trees without random numbers to a table in parts; predict its first rows."""
+    parts = Parts.of(Rows(n_columns=8), 60_000, part_rows=20_000, target="y")
+    settings = {"n_estimators": 300, "learning_rate": 0.05, "colsample_bynode": 1.0}
+    model = cw.learner(name, **settings).fit(parts, checkpoint=checkpoint)
+    return np.asarray(model.predict(parts.head(5_000)), dtype=float)
+
+
+def killed_fit(name: str, kills: int) -> NDArray[np.float64]:
+    """Start the fit, kill it after its next checkpoint, start it again, ...; then let it end."""
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint, output = Path(folder) / "fit.json", Path(folder) / "predictions.npy"
+        done = 0
+        while not output.exists():
+            before = _written(checkpoint)
+            process = _start("fit", name, checkpoint, output)
+            while process.poll() is None and (done == kills or _written(checkpoint) == before):
+                time.sleep(0.002)
+            time.sleep(float(rng.uniform(0, 0.1)))
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                done += 1
+            if process.wait() > 0:
+                raise RuntimeError(f"the fit of {name} ended with an error")
+        print(f"  {done} kills", flush=True)
+        return np.asarray(np.load(output), dtype=float)
+
+
+def _written(checkpoint: Path) -> int:
+    """Return when a checkpoint was written, 0 where there is none yet."""
+    try:
+        return checkpoint.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _repeated(counts: Counter[str]) -> int:
@@ -99,6 +152,10 @@ def _check(store: Path, journal: Path, kills: int) -> None:
 
 
 def main() -> None:
+    if sys.argv[1] == "fit":
+        name, checkpoint, output = sys.argv[2:]
+        np.save(output, fit_in_parts(name, Path(checkpoint)))
+        return
     store, journal = Path(sys.argv[1]), Path(sys.argv[2])
     add, add_trials = Store.add, Store.add_trials
 

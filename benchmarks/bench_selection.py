@@ -158,13 +158,13 @@ def _table(
     return columns, {f"x{j}" for j in true}
 
 
-def report(*, quick: bool, path: Path) -> int:
+def report(*, quick: bool, path: Path, tables: int | None = None) -> int:
     """Print and write the figures; return how many bounds were not kept."""
     found = []
     print(f"\n{'design':12} {'method':18} {'tables':>6} {'wrong':>6}   {'se':5} {'bound':>6} power")
     for design in DESIGNS:
         for method, promise in METHODS.items():
-            found.append(simulate(design, method, 5 if quick else promise.tables))
+            found.append(simulate(design, method, 5 if quick else tables or promise.tables))
             print(found[-1].row(), flush=True)
     path.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n", encoding="utf-8")
     return sum(not one.kept for one in found)
@@ -173,8 +173,9 @@ def report(*, quick: bool, path: Path) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few tables, for a first look")
+    parser.add_argument("--tables", type=int, help="how many tables to draw; each method has its")
     options: Mapping[str, Any] = vars(parser.parse_args(arguments))
-    return report(quick=options["quick"], path=ROOT / "artefacts" / "bench-selection.json")
+    return report(**options, path=ROOT / "artefacts" / "bench-selection.json")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mkdocs_gallery.sorting import FileNameSortKey
 
@@ -22,6 +22,7 @@ ON_DARK = {
     "#333": "#CCCCCC",
     "#ddd": "#4A4A4A",
 }
+DARK_SYSTEM = "@media (prefers-color-scheme: dark)"
 COLOUR = re.compile(r'"(' + "|".join(map(re.escape, ON_DARK)) + r')"')
 #: What the plugin writes around an example and a reader does not need.
 AROUND = re.compile(
@@ -33,27 +34,54 @@ THUMBNAIL = re.compile(r'(<a class="reference internal" href="[^"#]+?)(?:\.html)
 
 
 def pictures(block: Any, script: Any, **_: Any) -> str:  # noqa: ARG001 - the plugin's signature
-    """Save the chart that is the value of a block's last line, and return the page's images."""
+    """Save the picture that is the value of a block's last line, and return the page's images."""
     values = script.run_vars.example_globals
-    chart = values.get("___")
+    shown = values.get("___")
     # a block without a value leaves that of the block before it
-    if type(chart).__module__.partition(".")[0] != "altair" or chart is values.get("___drawn"):
+    drawn = None if shown is values.get("___drawn") else _drawn(shown)
+    if drawn is None:
         return ""
-    values["___drawn"] = chart
-    drawing = chart.to_dict()
+    values["___drawn"] = shown
     # the plugin makes its thumbnail of this file
     thumbnail = Path(next(script.run_vars.image_path_iterator)).with_suffix(".svg")
-    thumbnail.write_text(_svg(drawing | {"title": None, "background": "white"}), encoding="utf-8")
-    picture = _svg(drawing | {"background": "transparent"})
-    dark = COLOUR.sub(lambda colour: f'"{ON_DARK[colour[1]]}"', picture)
-    words = drawing.get("description", "Chart").replace("\n", " ").replace("]", ")")
+    thumbnail.write_text(drawn.thumbnail, encoding="utf-8")
     images = []
-    for theme, content in (("light", picture), ("dark", dark)):
+    for theme, content in (("light", drawn.light), ("dark", drawn.dark)):
         file = thumbnail.with_name(f"{thumbnail.stem}_{theme}.svg")
         file.write_text(content, encoding="utf-8")
         place = os.path.relpath(file, script.gallery.generated_dir).replace(os.sep, "/")
-        images.append(f"![{words}]({place}#only-{theme})")
+        images.append(f"![{drawn.words}]({place}#only-{theme})")
     return "\n".join(images) + "\n"
+
+
+class _Drawn(NamedTuple):
+    """A picture for a light page, a dark one and the wall of thumbnails, and what it shows."""
+
+    light: str
+    dark: str
+    thumbnail: str
+    words: str
+
+
+def _drawn(value: Any) -> _Drawn | None:
+    """Draw a chart, or a tree, which is a picture already; None for anything else."""
+    package, _, rest = type(value).__module__.partition(".")
+    if package == "altair":
+        drawing = value.to_dict()
+        light = _svg(drawing | {"background": "transparent"})
+        return _Drawn(
+            light,
+            dark=COLOUR.sub(lambda colour: f'"{ON_DARK[colour[1]]}"', light),
+            thumbnail=_svg(drawing | {"title": None, "background": "white"}),
+            words=drawing.get("description", "Chart").replace("\n", " ").replace("]", ")"),
+        )
+    if rest and hasattr(value, "_repr_svg_"):
+        # the reader's choice for the page, not the one for the whole computer
+        picture = value._repr_svg_()
+        light = picture.replace(DARK_SYSTEM, "@media not all")
+        dark = picture.replace(DARK_SYSTEM, "@media all")
+        return _Drawn(light, dark, thumbnail=light, words="Tree")
+    return None
 
 
 def _svg(drawing: dict[str, Any]) -> str:
@@ -82,5 +110,5 @@ conf = {
     "within_subsection_order": FileNameSortKey,
     "reset_modules": (),
     "capture_repr": ("__repr__",),
-    "ignore_repr_types": "altair",
+    "ignore_repr_types": r"altair|\.Picture'",
 }

@@ -44,9 +44,7 @@ def leakage() -> Any:
     loans = cw.datasets.credit(3_000, seed=1).to_frame()
     late = (loans["default"] == "yes") & (np.random.default_rng(1).uniform(size=3_000) < 0.6)
     loans["agency"] = np.where(late, "called", "none")
-    found = leakage_of(cw.read(loans, target="default"))
-    shares = dict(zip(found.columns, np.maximum(found.explained, 0), strict=True))
-    return _bars(shares, "share of default that the column explains alone")
+    return leakage_of(cw.read(loans, target="default")).plot()
 
 
 def drift() -> Any:
@@ -55,19 +53,7 @@ def drift() -> Any:
 
     data, later = cw.datasets.insurance(3_000, seed=1), cw.datasets.insurance(2_000, seed=2)
     young = later.take(np.flatnonzero(later["age"].values < 45))
-    distances = {one.column: one.distance for one in drift_of(data, young).columns}
-    return _bars(distances, "distance between the tables, from 0 to 1")
-
-
-def _bars(values: dict[str, float], title: str) -> Any:
-    import altair as alt
-
-    rows = [{"column": name, "value": float(value)} for name, value in values.items()]
-    return (
-        alt.Chart(alt.Data(values=rows), width=420)
-        .mark_bar(color="#0072B2")
-        .encode(x=alt.X("value:Q", title=title), y=alt.Y("column:N", sort="-x", title=None))
-    )
+    return drift_of(data, young).plot()
 
 
 # -- 2. learners

@@ -30,3 +30,7 @@ right = cw.benchmark(
     table, {"baseline": "baseline", "ols": chooses}, tune=0, interval="naive", seed=1
 )
 print(right.compare("ols", "baseline"))
+
+# %%
+
+right.plot()

@@ -23,3 +23,7 @@ for name, priced in {"fair": fair, "unaware": unaware}.items():
 # not need to.
 
 print(alternatives(model, policies, risks=False))
+
+# %%
+
+cw.effect(unaware, policies, "height").plot()

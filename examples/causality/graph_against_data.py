@@ -19,3 +19,7 @@ print(tests)
 
 better = cw.Graph([*graph.edges, ("power", "accidents")])
 print(better.independences().test(policies).rejected or "nothing is rejected")
+
+# %%
+
+better.plot()

@@ -22,3 +22,7 @@ frame = patients.to_frame()
 frame.to_sql("patients", base, index=False)
 answers = [row[-1] for row in base.execute(query)]
 print(max(abs(a - b) for a, b in zip(answers, model.predict(patients), strict=True)))
+
+# %%
+
+tree.plot()

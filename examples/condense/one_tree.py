@@ -18,4 +18,9 @@ print(cw.certify(tree, forest))
 # %%
 # Leaves that no row reaches can go: the same predictions on the data, in a tree one can read.
 
-print(tree.prune(X).tree.to_text())
+small = tree.prune(X).tree
+small.plot()
+
+# %%
+
+print(small.to_text())

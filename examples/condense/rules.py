@@ -20,3 +20,8 @@ for rule in tree.rules(X, y)[:4]:
 # The way of one tumour through the tree:
 
 print(tree.path(X.iloc[0]))
+
+# %%
+# The whole tree, each rule a leaf:
+
+tree.plot()

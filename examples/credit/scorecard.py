@@ -10,9 +10,13 @@ loans = cw.datasets.credit(5_000, seed=1)
 names = [name for name in loans.names if name != "gender"]
 book = loans.select(names)
 model = cw.learner("scorecard").fit(book)
-card = cw.factors(model, book, points=(600, 50, 20)).points
-print(card)
+table = cw.factors(model, book, points=(600, 50, 20))
+print(table.points)
 
 # %%
 
-print(card.rounding.sentence)
+print(table.points.rounding.sentence)
+
+# %%
+
+table.plot()

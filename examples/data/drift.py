@@ -18,6 +18,6 @@ change = drift(last_year, this_year)
 print(change)
 
 # %%
-# The table as a data frame, with a row for each column.
+# A column is marked where the difference is more than chance and large enough to matter.
 
-print(change.to_frame().head())
+change.plot()

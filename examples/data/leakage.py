@@ -22,6 +22,10 @@ for leak in found.leaks:
     print(leak)
 
 # %%
+
+found.plot()
+
+# %%
 # Without that column the check is silent.
 
 clean = leakage(cw.read(loans, target="default", ignore="agency"))

@@ -7,6 +7,7 @@ network.
 
 from pathlib import Path
 
+# mkdocs_gallery_thumbnail_path = 'assets/report.png'
 import clearwood as cw
 
 patients = cw.datasets.load("diabetes").select(["sex", "bmi", "bp", "s5", "target"])

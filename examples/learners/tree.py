@@ -10,7 +10,7 @@ import clearwood as cw
 
 policies = cw.datasets.insurance(5_000, seed=1, missing=0.1)
 model = cw.learner("tree", max_depth=3, min_samples_leaf=100).fit(policies)
-print(cw.condense(model).to_text())
+cw.condense(model).plot()
 
 # %%
 # Costs of classes: missing a default is eight times as bad as refusing a good loan.

@@ -16,3 +16,7 @@ print(len(exact.to_frame()), "rows, exact:", exact.is_exact)
 
 short = cw.factors(model, policies, bands=8)
 print(f"{len(short.to_frame())} rows, largest difference {short.largest_difference:.1%}")
+
+# %%
+
+short.plot()

@@ -12,6 +12,10 @@ table = cw.factors(model, policies, base={"region": "town", "gender": "female"})
 print(table)
 
 # %%
+
+table.plot()
+
+# %%
 # Recomputed from the table, the predictions agree to the last digits.
 
 print(f"{table.largest_difference:.0e}")

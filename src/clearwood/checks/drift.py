@@ -123,6 +123,12 @@ class Drift(Result):
             "second": [e.second for e in self.columns],
         }
 
+    def plot(self, **options: Any) -> Any:
+        """Draw the distance of each column between the two tables (Altair)."""
+        from clearwood.plot import plot_drift
+
+        return plot_drift(self, **options)
+
 
 def drift(
     first: Any,

@@ -215,6 +215,12 @@ class Leakage(Result):
             "auc": self.auc[order],
         }
 
+    def plot(self, **options: Any) -> Any:
+        """Draw how much of the target each column explains alone (Altair)."""
+        from clearwood.plot import plot_leakage
+
+        return plot_leakage(self, **options)
+
 
 def leakage(
     data: Any, *, columns: Sequence[str] | None = None, sample: int = _MOST_ROWS, seed: int = 0

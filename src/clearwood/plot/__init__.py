@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         plot_residuals,
         plot_smooth_calibration,
     )
-    from clearwood.plot.data import plot_association, plot_profile
+    from clearwood.plot.data import (
+        plot_association,
+        plot_drift,
+        plot_leakage,
+        plot_profile,
+    )
     from clearwood.plot.direct_effect import plot_direct_effect
     from clearwood.plot.discriminants import plot_discriminants
     from clearwood.plot.effects import plot_effect
@@ -71,6 +76,7 @@ __all__ = [
     "plot_curve",
     "plot_direct_effect",
     "plot_discriminants",
+    "plot_drift",
     "plot_effect",
     "plot_excess_risk",
     "plot_factors",
@@ -81,6 +87,7 @@ __all__ = [
     "plot_importance",
     "plot_integrated_gradients",
     "plot_interactions",
+    "plot_leakage",
     "plot_learning",
     "plot_lift",
     "plot_likelihood",

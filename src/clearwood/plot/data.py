@@ -1,4 +1,4 @@
-"""Figures of tables: distributions of columns, and the association between them."""
+"""Figures of tables: distributions of columns, their association, leaks and drift."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.numbers import count, number, percent
-from clearwood.plot.style import AXIS, DOWN, PERCENT_AXIS, bars, chart_of, cut, headed
+from clearwood.plot.style import AXIS, DOWN, GREY, PERCENT_AXIS, UP, bars, chart_of, cut, headed
 
 if TYPE_CHECKING:
-    from clearwood.checks import Association
+    from clearwood.checks import Association, Drift, Leakage
     from clearwood.table import Profile
 
-__all__ = ["plot_association", "plot_profile"]
+__all__ = ["plot_association", "plot_drift", "plot_leakage", "plot_profile"]
 
 _WIDTH = 220
 _MOST_COLUMNS = 40
@@ -136,6 +136,70 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
     pairs = [f"{a} and {b} {number(value)}" for a, b, value in result.pairs()[:5]]
     words = f"Strongest pairs: {'; '.join(pairs) or 'none'}"
     return headed(chart, "Association between columns", subtitle, words)
+
+
+def plot_leakage(result: "Leakage", *, most: int = 25) -> Any:
+    """Draw how much each column explains alone; those that may leak the target in another colour.
+
+    Parameters
+    ----------
+    result
+        The result of `clearwood.checks.leakage`.
+    most
+        How many columns, those that explain most.
+    """
+    rows = [
+        {"column": cut(name), "value": max(0.0, result[name]), "kind": name in result.suspects}
+        for name in sorted(result.columns, key=lambda name: -result[name])
+    ]
+    rows_used = f"{count(result.n_rows, 'row')}{', weighted' if result.is_weighted else ''}"
+    title = f"Columns that explain {cut(result.target)} alone"
+    axis = f"share of {cut(result.target)} that the column explains alone"
+    return _marked(rows, title, axis, [rows_used], ("may be a leak", "other"), most)
+
+
+def plot_drift(result: "Drift", *, most: int = 25) -> Any:
+    """Draw how far each column differs between two tables; grey where it may be chance or small.
+
+    Parameters
+    ----------
+    result
+        The result of `clearwood.checks.drift`.
+    most
+        How many columns, those with the largest distance.
+    """
+    rows = [
+        {"column": cut(one.column), "value": float(one.distance), "kind": one.differs}
+        for one in result.columns
+    ]
+    rows_used = f"{count(result.n_first, 'row')} and {count(result.n_second, 'row')}"
+    weighted = ", weighted" if result.is_weighted else ""
+    notes = [f"{rows_used}{weighted}; from 0 (the same) to 1 (no overlap)"]
+    title = f"Drift from {result.first} to {result.second}"
+    return _marked(rows, title, "distance", notes, ("differs", "no clear difference"), most)
+
+
+def _marked(
+    rows: list[dict[str, Any]],
+    title: str,
+    axis: str,
+    notes: list[str],
+    kinds: tuple[str, str],
+    most: int,
+) -> Any:
+    """Draw bars from 0 to 1 in two colours, those with the first kind in the stronger one."""
+    import altair as alt
+
+    if len(rows) > most:
+        notes = [*notes, f"the first {most} of {len(rows)} columns"]
+    shown = [row | {"kind": kinds[0] if row["kind"] else kinds[1]} for row in rows[:most]]
+    colours = alt.Scale(domain=list(kinds), range=[UP, GREY])
+    chart = bars(shown, "column", "value", axis).encode(
+        x=alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("kind:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
+    )
+    words = ", ".join(f"{row['column']} {number(row['value'])}" for row in shown[:8])
+    return headed(chart, title, notes, f"{title}: {words}", width=380, height=alt.Step(20))
 
 
 def _neighbours(strength: Floats) -> Index:
