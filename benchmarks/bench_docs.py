@@ -173,7 +173,7 @@ def hold_out(size: Size) -> Iterator[str]:
         for seed in range(size.of(100)):
             rng = np.random.default_rng([seed, grouped])
             frame = _rows(rng, 1500, grouped=grouped)
-            parts = cw.read(
+            parts: Any = cw.read(
                 [frame[:800], frame[800:]],
                 target="y",
                 parts=True,

@@ -99,7 +99,7 @@ def _fit(name: str, kills: int) -> Comparison:
 def fit_in_parts(name: str, checkpoint: Path | None) -> NDArray[np.float64]:
     """Fit trees without random numbers to a table in parts; predict its first rows."""
     parts = Parts.of(Rows(n_columns=8), 60_000, part_rows=20_000, target="y")
-    settings = {"n_estimators": 300, "learning_rate": 0.05, "colsample_bynode": 1.0}
+    settings: dict[str, Any] = {"n_estimators": 300, "learning_rate": 0.05, "colsample_bynode": 1.0}
     model = cw.learner(name, **settings).fit(parts, checkpoint=checkpoint)
     return np.asarray(model.predict(parts.head(5_000)), dtype=float)
 

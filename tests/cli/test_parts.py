@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import clearwood as cw
+from clearwood.cli.verbs.explain import decomposition
 
 
 @pytest.fixture
@@ -55,6 +56,17 @@ def test_shapley_values_of_a_folder_are_written_with_a_ledger(cli, folder, model
     assert result.json["rows"] == 600
     again = cli(*command, "--ledger", str(ledger), "--json")
     assert again.json["work"]["resumed"] == 3
+
+
+def test_a_folder_is_explained_with_shapley_values_of_its_first_rows(
+    cli, folder, model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(decomposition, "_ROWS_OF_PARTS", 40)
+    result = cli("explain", str(model), str(folder), "-o", str(tmp_path / "why"), "--json")
+    assert result.code == 0, result.err
+    assert (result.json["background_rows"], result.json["explained_rows"]) == (600, 40)
+    assert "the first 40 of 600 rows" in result.err
+    assert "clearwood explain shapley MODEL DATA --to FOLDER" in " ".join(result.err.split())
 
 
 def test_importance_is_measured_over_all_rows_of_a_folder(cli, folder, model):

@@ -37,6 +37,19 @@ def test_an_example_is_short_and_has_a_title_and_a_sentence(script):
     assert len(words.splitlines()) >= 3
 
 
+@BY_NAME
+def test_an_example_has_a_picture_for_the_wall(script):
+    """The gallery draws charts that are the value of a block's last line."""
+    text = script.read_text(encoding="utf-8")
+    values = [line.value for line in ast.parse(text).body if isinstance(line, ast.Expr)]
+    calls = [
+        value.func.attr
+        for value in values
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    ]
+    assert "plot" in calls or "mkdocs_gallery_thumbnail_path" in text
+
+
 def test_titles_differ():
     titles = [title(script) for script in SCRIPTS]
     assert len(set(titles)) == len(titles)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, percent
 from clearwood.cli.support.console import facts, print_json, print_text, prose, width
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.parts import is_in_parts
 from clearwood.cli.support.tables import terminal_table
 from clearwood.cli.support.verb import verb
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["decomposition"]
 
+#: Rows of a table in parts that have Shapley values, unless it is said how many.
+_ROWS_OF_PARTS = 1_000
 #: Features that are listed on the terminal.
 _SHOWN = 8
 
@@ -53,7 +57,8 @@ def decomposition(
     max_order : N
         The most features in a component; the rest is reported as a remainder.
     rows : N
-        Compute Shapley values of the first N rows; by default of all.
+        Compute Shapley values of the first N rows; by default of all, or of the first 1,000 of a
+        table that is read in parts.
     value
         The value function of the Shapley values.
     interactions
@@ -73,6 +78,13 @@ def decomposition(
     fitted = cw.load(model)
     table = reading.table_for(fitted, data)
     why = cw.explain(fitted, table, max_order=max_order, n_jobs=n_jobs)
+    if rows is None and is_in_parts(data):
+        rows = _ROWS_OF_PARTS
+        if table.n_rows > rows:
+            tell(
+                f"Shapley values are those of the first {rows:,} of {table.n_rows:,} rows; for all "
+                "rows: clearwood explain shapley MODEL DATA --to FOLDER"
+            )
     chosen = table if rows is None else table.head(rows)
     values = why.shapley(chosen, value=value, interactions=interactions)
     folder.mkdir(exist_ok=True)
