@@ -219,8 +219,8 @@ def compared(learners: Sequence[str], tables: Sequence[Rows]) -> Iterator[str]:
             yield f"{rows.name:12} {len(rows.y):7,} rows  {one:{width}}{losses[one][-1]:.4g}"
     for one in learners:
         ratio = np.log(losses[one]) - np.log(losses[learners[0]])
-        se = np.std(ratio) / np.sqrt(len(ratio))
-        yield f"{one:{width}}{np.exp(np.mean(ratio)):.3f} ± {se:.3f} times {learners[0]}"
+        error = f" ± {np.std(ratio, ddof=1) / np.sqrt(len(ratio)):.3f}" if len(ratio) > 1 else ""
+        yield f"{one:{width}}{np.exp(np.mean(ratio)):.3f}{error} times {learners[0]}"
 
 
 def _settings(text: str) -> dict[str, Any]:
