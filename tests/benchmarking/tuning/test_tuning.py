@@ -346,6 +346,14 @@ def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
     assert ridge.with_trees({"alpha": 1.0}, 30) == {"alpha": 1.0}
 
 
+@pytest.mark.parametrize("name", ["isle", "stacking"])
+def test_ensembles_that_are_not_bagged_keep_their_settings_while_tuning(name):
+    from clearwood.benchmarking.running.contenders import Contender
+
+    ensemble = Contender(name, cw.learner(name), dict(cw.learner(name).entry.space))
+    assert ensemble.with_trees({"folds": 3}, 30) == {"folds": 3}
+
+
 @pytest.mark.parametrize("name", ["forest", "extra-trees", "bagging"])
 def test_the_first_trees_of_an_ensemble_are_a_smaller_ensemble(name, numbers, classes):
     from clearwood.benchmarking.running.contenders import Contender

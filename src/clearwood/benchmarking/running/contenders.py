@@ -104,7 +104,7 @@ class Contender:
         """
         if self.family != "ensemble" or "n_estimators" in settings:
             return dict(settings)
-        usual = self.template.all_settings["n_estimators"]
+        usual = self.template.all_settings.get("n_estimators", 0)  # others are not bagged
         fewer = {} if usual is not None and usual <= most else {"n_estimators": most}
         return {**settings, **fewer}
 

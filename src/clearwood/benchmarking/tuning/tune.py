@@ -139,7 +139,8 @@ def _chosen(trials: Sequence[Trial], space: Mapping[str, Dimension], rule: str) 
     valid = [trial for trial in trials if trial.failure is None and trial.share == 1.0]
     if not valid:
         reason = next((trial.failure for trial in trials if trial.failure), "none was tried")
-        raise InputError(f"none of {len(trials)} configurations could be fitted: {reason}")
+        several = f"none of {len(trials)} configurations could be fitted: "
+        raise InputError(f"{several if len(trials) > 1 else ''}{reason}")
     # racing judges the survivors on all folds; one that was given up early cannot have won
     most = max(trial.folds for trial in valid)
     best = min((trial for trial in valid if trial.folds == most), key=lambda trial: trial.risk)
