@@ -219,3 +219,13 @@ def test_a_path_refuses_folds_and_seeds_that_are_not_whole(option):
     model = cw.learner("ridge").fit(data)
     with pytest.raises(cw.InputError, match=next(iter(option))):
         cw.path(model, data, **option)
+
+
+def test_a_class_with_one_row_has_no_covariance_of_its_own_and_counts_in_the_common_one():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:101], np.array(["a", "b", "c"])[y[:101]]
+    with pytest.raises(cw.InputError, match=r"single row.*take learner 'rda' or 'lda'"):
+        cw.learner("qda").fit(X, y)
+    # warnings are errors here
+    model = cw.learner("lda").fit(X, y)
+    assert model.predict(X[100:]) == ["c"]

@@ -148,6 +148,17 @@ def test_too_many_columns_and_odd_settings_are_refused():
             LocalRegressor(**settings).fit(X[:, :1], np.arange(10))
 
 
+def test_gaps_are_levels_and_do_not_count_as_columns_of_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 7))
+    y = X[:, 0].copy()
+    X[::10] = np.nan
+    X[3::10, 1] = np.nan
+    model = cw.learner("local", bandwidth=1.0).fit(X, y)
+    assert len(model.encoder_.columns_) == 14
+    assert len(model.estimator_.numeric_) == 7
+
+
 def test_a_table_goes_through_fit_file_and_effect(tmp_path):
     rng = np.random.default_rng(0)
     n = 200

@@ -108,8 +108,8 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         numeric = [j for j in range(matrix.shape[1]) if j not in set(self.categorical)]
         if len(numeric) > _MOST_COLUMNS:
             raise InputError(
-                f"there are {len(numeric)} columns of numbers, and local regression takes "
-                f"{_MOST_COLUMNS} at most: with more, no rows are near",
+                f"there are {len(numeric)} columns of numbers, where a date counts as five, and "
+                f"local regression takes {_MOST_COLUMNS} at most: with more, no rows are near",
                 parameter="learner",
                 hint="choose fewer columns, or take learner 'gam' or 'gbm'.",
             )

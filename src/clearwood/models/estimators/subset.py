@@ -179,8 +179,8 @@ class SubsetRegressor(RegressorMixin, BaseEstimator):
         """Find a subset of each size."""
         if self.search != "forward" and len(problem.columns) >= n_rows - 1:
             raise InputError(
-                f"{len(problem.columns)} columns describe {n_rows} rows exactly, so their subsets "
-                "cannot be ranked from the full model down",
+                f"{self.n_features_in_} columns, each level counted, fit {n_rows} rows exactly, so "
+                "their subsets cannot be ranked from the full model down",
                 parameter="search",
                 value=self.search,
                 hint=words(

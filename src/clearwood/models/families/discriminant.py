@@ -14,13 +14,13 @@ __all__ = ["ENTRIES"]
 def _qda(job: Job) -> Any:
     from inspect import signature
 
-    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+    from clearwood.models.estimators.rare_classes import QuadraticDiscriminant
 
     shrinkage = job.settings["shrinkage"]
-    if "shrinkage" in signature(QuadraticDiscriminantAnalysis).parameters:
-        return QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage)
+    if "shrinkage" in signature(QuadraticDiscriminant).parameters:
+        return QuadraticDiscriminant(solver="eigen", shrinkage=shrinkage)
     # before scikit-learn 1.8 covariances were shrunk towards the identity only
-    return QuadraticDiscriminantAnalysis(reg_param=0.1 if shrinkage == "auto" else shrinkage)
+    return QuadraticDiscriminant(reg_param=0.1 if shrinkage == "auto" else shrinkage)
 
 
 def _perceptron(job: Job) -> Any:
@@ -54,7 +54,7 @@ ENTRIES = (
         section="Rosso 3, equation (19)",
         loss="negative log likelihood of the features and classes together",
         estimates="probability, if the features are normal in each class",
-        build=builder("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", solver="lsqr"),
+        build=builder("clearwood.models.estimators.rare_classes.LinearDiscriminant", solver="lsqr"),
         defaults={"shrinkage": "auto"},
         space={"shrinkage": Real(0.0, 1.0)},
         reference=True,

@@ -33,7 +33,9 @@ def _knn(job: Job) -> Any:
 def _local(job: Job) -> Any:
     from clearwood.models.estimators.local import LocalRegressor
 
-    return LocalRegressor(categorical=job.categorical, **job.settings)
+    # whether a value is missing is one of two levels, and no place that rows are near
+    gaps = [place for place, one in enumerate(job.encoded) if one.part == "missing"]
+    return LocalRegressor(categorical=(*job.categorical, *gaps), **job.settings)
 
 
 ENTRIES = (

@@ -215,6 +215,7 @@ _OURS = _names(
         "clearwood.models.estimators.natural_spline": "NaturalSpline",
         "clearwood.models.estimators.ordered": "OrderedRegression",
         "clearwood.models.estimators.quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
+        "clearwood.models.estimators.rare_classes": "LinearDiscriminant QuadraticDiscriminant",
         "clearwood.models.estimators.simplex": "SimplexClassifier SimplexRegressor",
         "clearwood.models.estimators.standardised_target": "StandardisedTarget",
         "clearwood.models.estimators.stagewise": "StagewiseRegressor",

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, number
 from clearwood._shared.progress import progress
@@ -78,8 +78,11 @@ class _Hme(BaseEstimator):
             )
         if len(mixture.path) > options.max_steps and _still_rises(mixture.path):
             tell(
-                f"learner 'hme' stopped after {options.max_steps} steps, while the likelihood was "
-                "still rising; allow more with max_steps"
+                words(
+                    f"learner 'hme' stopped after {options.max_steps} steps, while the likelihood "
+                    "was still rising; allow more with ",
+                    Setting("max_steps", 10 * options.max_steps),
+                )
             )
         self.gates_, self.experts_, self.noise_ = mixture.gates, mixture.experts, mixture.noise
         self.log_likelihood_ = mixture.path
