@@ -204,6 +204,10 @@ def test_dates_missing_values_and_weights():
     assert "The model uses dates: day" in cautions
     assert "z: 33" in cautions
     assert "weighted" in words(found["importance"])
+    stump = cw.learner("tree", max_depth=1).fit(data)
+    assert "uses dates" not in words(
+        report(stump, data, sections=["importance", "cautions"])["cautions"]
+    )
 
 
 def test_a_column_that_gives_the_answer_away_is_named():

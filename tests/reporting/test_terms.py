@@ -99,6 +99,18 @@ def test_every_listed_term_is_drawn_with_its_band(page):
         assert "low:Q" in str(chart.spec) or "'low'" in str(chart.spec)
 
 
+def test_a_posterior_is_shown_with_its_bands_and_beside_the_priors(claims):
+    page = report(cw.learner("bayes").fit(claims), claims, quick=True, sections=["terms"])
+    blocks = section_of(page).blocks
+    assert "posterior of the coefficients: given the data and the priors" in str(blocks[0])
+    charts = [b for b in blocks if isinstance(b, Chart)]
+    assert charts
+    assert all("band from the posterior of the coefficients" in chart.alt for chart in charts)
+    sheet = next(b for b in blocks if isinstance(b, Sheet) and b.name == "coefficients")
+    assert {"coefficient", "low", "high", "prior, low", "prior, high"} <= set(sheet.columns)
+    assert {"coefficient", "prior, low"} <= set(sheet.mixed)
+
+
 def test_rows_outside_the_training_range_are_counted(gam, claims):
     other = cw.datasets.insurance(300, seed=9)
     page = report(gam, claims, test=other, quick=True, sections=["terms"])

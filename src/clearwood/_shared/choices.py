@@ -47,11 +47,11 @@ ImportanceKind = Literal[
 ]
 #: Which rows stand in for the columns outside a coalition.
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
-#: What a model knows of its own variation: the covariance of its coefficients, models of folds or
-#: of bootstrap samples.
-SpreadSource = Literal["covariance", "folds", "bootstrap"]
+#: What a model knows of its own variation: the covariance or the posterior of its coefficients,
+#: models of folds or of bootstrap samples.
+SpreadSource = Literal["covariance", "posterior", "folds", "bootstrap"]
 #: What a band shows: the variation over rows, models fitted again, drawn rows, or the model's own.
-BandSource = Literal["rows", "refits", "draws", "covariance", "folds", "bootstrap"]
+BandSource = Literal["rows", "refits", "draws", SpreadSource]
 #: Which band is wanted.
 BandChoice = Literal["auto", "rows", "model", "simultaneous"]
 ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]

@@ -491,7 +491,7 @@ def test_effects_have_posterior_bands_and_files_keep_the_intervals(task, tmp_pat
     model = cw.learner("bayes", task=task, **chains).fit(data)
     margin = {} if task == "regression" else {"scale": "margin"}
     effect = cw.effect(model, data, "a", band="model", grid=[4.0, 5.0], **margin)
-    assert effect.band == "covariance"
+    assert effect.band == "posterior"
     estimator = model.estimator_
     matrix = model.encoder_.transform(data)
     matrix[:, 0] = 4.0

@@ -63,8 +63,9 @@ class Components:
         Of the shape of ``values``: of a sampled decomposition, or the model's own, where they are
         wanted; None elsewhere.
     errors_from
-        What the standard errors come from: "draws" of rows, the "covariance" of the model's
-        coefficients, or models of "folds" or of a "bootstrap"; None where there are none.
+        What the standard errors come from: "draws" of rows, the "covariance" or the "posterior"
+        of the model's coefficients, or models of "folds" or of a "bootstrap"; None where there
+        are none.
     """
 
     sets: tuple[tuple[str, ...], ...]

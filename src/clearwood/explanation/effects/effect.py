@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import BandChoice, EffectKind, ValueFunction
+from clearwood._shared.choices import BandChoice, EffectKind, SpreadSource, ValueFunction
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
@@ -262,7 +262,7 @@ def _component(
         confidence=options.confidence,
         simultaneous=options.band == "simultaneous",
     )
-    if options.band != "auto" and result.band not in ("covariance", "folds", "bootstrap"):
+    if options.band != "auto" and result.band not in get_args(SpreadSource):
         raise no_own_band("this model does not know how far its components vary")
     if not options.bands:
         result = replace(result, low=None, high=None, band=None, is_simultaneous=False)

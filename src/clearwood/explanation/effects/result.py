@@ -25,6 +25,7 @@ BANDS: dict[BandSource, str] = {
     "refits": "models fitted to resampled rows",
     "draws": "drawn rows",
     "covariance": "the covariance of the coefficients, smoothing included",
+    "posterior": "the posterior of the coefficients",
     "folds": "a jackknife over folds",
     "bootstrap": "a bootstrap of the whole fit",
 }
@@ -86,8 +87,9 @@ class Effect(Result):
     band
         What the band shows: how far the mean could move with other "rows", or with the rows that
         were drawn ("draws"), for this model as it is; or how far the model could move with other
-        training data, by models fitted again ("refits"), by the "covariance" of its coefficients
-        or by its models of "folds" or of a "bootstrap". None where there is no band.
+        training data, by models fitted again ("refits"), by the "covariance" or the "posterior"
+        of its coefficients or by its models of "folds" or of a "bootstrap". None where there is no
+        band.
     is_simultaneous
         Whether the band aims at covering the whole curve rather than each of its points.
     standard_errors

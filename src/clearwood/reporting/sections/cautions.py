@@ -435,7 +435,8 @@ def _protected(findings: Findings) -> Iterator[Caution]:
 
 
 def _dates(findings: Findings) -> Iterator[Caution]:
-    dated = [n for n in findings.features if findings.table.column(n).kind is Kind.DATE]
+    used = (name for name in findings.features if name not in findings.unused)
+    dated = [name for name in used if findings.table.column(name).kind is Kind.DATE]
     if dated:
         yield Caution(
             f"The model uses dates: {listed(dated)}",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.numbers import count, percent
-from clearwood.explanation import BANDS, TermRow
+from clearwood.explanation import BANDS, Coefficients, TermRow
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import chart
@@ -28,6 +28,7 @@ def section(findings: Findings) -> Section | None:
             return None
         return Section("terms", TITLE, (Note("The terms are not known", sentence(why)),))
     blocks = [_introduction(findings), _sheet(findings), *_outside(findings), *_figures(findings)]
+    blocks += [] if findings.coefficients is None else _coefficients(findings.coefficients)
     return Section("terms", TITLE, tuple(blocks))
 
 
@@ -46,14 +47,22 @@ def _linear(findings: Findings) -> list[Block]:
             " The exponentials multiply: the prediction is the ratio of the constant times those "
             "of one unit to the power of each number, times those of the levels."
         )
-    numbers: dict[str, Any] = {
+    return [Prose((text,), lead=True), *_coefficients(table)]
+
+
+def _coefficients(table: Coefficients) -> list[Block]:
+    """Return the table of coefficients and what to know about it."""
+    in_units: dict[str, Any] = {
         "coefficient": table.values,
         "standard error": table.standard_errors,
         "low": table.low,
         "high": table.high,
-        "p-value": table.p_values,
         **({} if table.prior_low is None else {"prior, low": table.prior_low}),
         **({} if table.prior_high is None else {"prior, high": table.prior_high}),
+    }
+    numbers: dict[str, Any] = {
+        **in_units,
+        "p-value": table.p_values,
         **({} if table.r_hat is None else {"R-hat": table.r_hat}),
         **({} if table.effective_size is None else {"effective draws": table.effective_size}),
         **({} if table.ratios is None else {str(table.ratio_name): table.ratios}),
@@ -66,11 +75,11 @@ def _linear(findings: Findings) -> list[Block]:
     )
     errors = "" if table.errors is None else f", {percent(table.confidence)} intervals"
     caption = f"Coefficients{errors}; {_ERRORS[table.errors]}"
-    blocks: list[Block] = [
-        Prose((text,), lead=True),
-        Sheet("coefficients", caption, ("line", *known), rows, shown=40),
+    return [
+        # a coefficient is in the units of its line
+        Sheet("coefficients", caption, ("line", *known), rows, shown=40, mixed=tuple(in_units)),
+        *(Note("About the coefficients", sentence(note)) for note in table.notes),
     ]
-    return [*blocks, *(Note("About the coefficients", sentence(note)) for note in table.notes)]
 
 
 def _cell(value: float) -> float | None:
@@ -107,11 +116,13 @@ def _introduction(findings: Findings) -> Prose:
     paragraphs = [text]
     bands = {effect.band for effect in findings.term_effects if effect.band is not None}
     if bands:
-        source = BANDS[next(iter(bands))]
+        source = next(iter(bands))
         confidence = percent(findings.term_effects[0].confidence)
+        meaning = "how far each curve could move with other training data, the mean included"
+        if source == "posterior":
+            meaning = "given the data and the priors, this is the probability of the values inside"
         paragraphs.append(
-            f"Bands are {confidence} pointwise bands from {source}: how far each curve could move "
-            "with other training data, the mean included."
+            f"Bands are {confidence} pointwise bands from {BANDS[source]}: {meaning}."
         )
     return Prose(tuple(paragraphs), lead=True)
 

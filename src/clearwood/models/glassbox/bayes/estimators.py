@@ -127,7 +127,7 @@ class _Bayes(Scored):
         lines = [Line(-np.inf, np.inf, float(centre)) for centre in self.centre_]
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        spread = Spread(ScoreParts(_linear(lines, root)), len(vector), self.freedom_, "covariance")
+        spread = Spread(ScoreParts(_linear(lines, root)), len(vector), self.freedom_, "posterior")
         self.parts_ = ScoreParts(_linear(lines, vector[:, None]), None, link, spread)
         return self
 
