@@ -60,11 +60,6 @@ $(BENCH)/installed: $(BENCH)/made benchmarks/requirements.txt $(BUILT_FROM)
 demo: $(VENV)/installed
 	@$(BIN)/clearwood demo
 
-# The tests start hundreds of processes. Each would compile the libraries again where Python is told
-# to write no bytecode, so here it keeps bytecode, in a folder that is not among the sources.
-test coverage: export PYTHONDONTWRITEBYTECODE :=
-test coverage: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
-
 test: $(VENV)/installed-test
 	@tools/prerequisites $(PYTHON) browser
 	@$(MAKE) --no-print-directory --jobs 2 check-code check-docs
