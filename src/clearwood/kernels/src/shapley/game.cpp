@@ -56,6 +56,7 @@ SparseGame::SparseGame(int d, std::vector<std::uint64_t> failures, std::vector<d
     for (std::size_t w = 0; w < n_words_; ++w) size += std::popcount(failures_[b * n_words_ + w]);
     sizes_.push_back(size);
   }
+  if (quantity == Quantity::components) return;  // which are not integrals
   for (int n = 0; n <= d; ++n) {
     for (int m = 0; m <= d; ++m) {
       beta_.push_back(std::exp(std::lgamma(n + 1) + std::lgamma(m + 1) - std::lgamma(n + m + 2)));

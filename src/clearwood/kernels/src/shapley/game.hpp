@@ -49,6 +49,9 @@ class SparseGame {
   SparseGame(int d, std::vector<std::uint64_t> failures, std::vector<double> weights,
              Quantity quantity);
 
+  // Whether no background row matters, so that every value is zero.
+  bool is_empty() const { return weights_.empty(); }
+
   // Share of the background rows that reach the leaf themselves.
   double reached_share() const;
 

@@ -1,6 +1,7 @@
 #include "shapley/interventional.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -43,10 +44,21 @@ struct PreparedUnit {
 
 using PreparedRange = std::vector<PreparedUnit>;
 
-std::size_t estimated_bytes(const Unit& unit, Quantity quantity, std::size_t n_values,
-                            std::size_t n_background) {
+// Whether a unit has tables over all of its patterns rather than a list of those that occur. For
+// components the list of a leaf is short, as only rows that fail few of its players are in it.
+bool has_tables(const ForestArrays& forest, const Unit& unit, bool wide, Quantity quantity) {
+  const bool is_short = wide && quantity == Quantity::components && forest.left[unit.node] < 0;
+  return unit.bits <= (is_short ? most_merged_bits : most_dense_bits);
+}
+
+std::size_t estimated_bytes(const ForestArrays& forest, const Unit& unit, bool wide,
+                            Quantity quantity, std::size_t n_background) {
   const auto bits = static_cast<std::size_t>(unit.bits);
-  if (unit.bits > most_dense_bits) return n_background * (SparseGame::words(unit.bits) + 2) * 8;
+  const std::size_t n_values = forest.n_values;
+  if (!has_tables(forest, unit, wide, quantity)) {
+    const std::size_t few = quantity == Quantity::components ? 8 : 1;
+    return n_background / few * (SparseGame::words(unit.bits) + 2) * 8;
+  }
   const std::size_t n_tables = quantity == Quantity::interactions && unit.bits <= most_merged_bits
                                    ? bits * (bits + 1) / 2
                                    : 6;
@@ -94,7 +106,7 @@ class RangeBuilder {
     occurrences_.resize(prepared_.size());
     visit_all({}, [&](const Unit& unit, const auto& way, const Pattern*, std::size_t) {
       prepared_[local(unit)].way = way;
-      if (!tree_.counted && unit.bits <= most_dense_bits) {
+      if (!tree_.counted && has_tables(unit)) {
         counts_[local(unit)].assign(std::size_t(1) << unit.bits, 0.0);
       }
     });
@@ -116,24 +128,36 @@ class RangeBuilder {
   template <class Pattern>
   void count(const Unit& unit, const Pattern* patterns, std::size_t n_words, const double* weights,
              std::size_t n) {
-    if (unit.bits <= most_dense_bits) {
+    if (has_tables(unit)) {
       double* counts = counts_[local(unit)].data();
       for (std::size_t i = 0; i < n; ++i) counts[patterns[i]] += weights[i];
       return;
     }
     Occurrences& found = occurrences_[local(unit)];
     const std::size_t wanted = std::min(n_words, SparseGame::words(unit.bits));
+    // the component of a set depends on rows that fail no player outside of it
+    const bool components = slots_.quantity() == Quantity::components;
+    const int most = components ? static_cast<int>(slots_.largest()) : unit.bits;
     for (std::size_t i = 0; i < n; ++i) {
+      int n_failed = unit.bits;
+      for (std::size_t w = 0; w < wanted; ++w) {
+        n_failed -= std::popcount(std::uint64_t(patterns[w * pattern_rows + i]));
+      }
+      if (n_failed > most) continue;
       for (std::size_t w = 0; w < wanted; ++w) {
         found.words.push_back(patterns[w * pattern_rows + i]);
       }
+      found.weights.push_back(weights[i]);
     }
-    found.weights.insert(found.weights.end(), weights, weights + n);
+  }
+
+  bool has_tables(const Unit& unit) const {
+    return clearwood::has_tables(forest_, unit, tree_.wide, slots_.quantity());
   }
 
   void finish(const Unit& unit) {
     PreparedUnit& prepared = prepared_[local(unit)];
-    if (unit.bits > most_dense_bits) {
+    if (!has_tables(unit)) {
       finish_sparse(unit, prepared);
     } else {
       prepared.tables.emplace(forest_, unit, prepared.way, slots_, counts(unit),
@@ -280,8 +304,9 @@ class RowExplainer {
       add(unit, prepared, narrow_.data(), 1);
       return;
     }
-    const auto add_look_up = CLEARWOOD_DISPATCH(add_look_up);
     const std::vector<Slot>& slots = prepared.sparse_slots;
+    if (prepared.sparse->is_empty() || slots.empty()) return;
+    const auto add_look_up = CLEARWOOD_DISPATCH(add_look_up);
     n_words = std::min(n_words, SparseGame::words(unit.bits));
     distinct_.find(patterns, n_words, n_);
     const std::size_t n_distinct = distinct_.words().size() / n_words;
@@ -313,12 +338,13 @@ std::vector<Range> ranges_of(const ForestArrays& forest, const Units& units, Qua
   std::vector<Range> ranges;
   for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
     const auto& all = units.tree(tree).units;
+    const bool wide = units.tree(tree).wide;
     const auto n_units = static_cast<std::int32_t>(all.size());
     for (std::int32_t first = 0; first < n_units;) {
       Range range{tree, first, first, 0};
       while (range.last < n_units && (range.last == first || range.bytes < range_budget)) {
-        range.bytes += estimated_bytes(all[static_cast<std::size_t>(range.last++)], quantity,
-                                       forest.n_values, n_background);
+        range.bytes += estimated_bytes(forest, all[static_cast<std::size_t>(range.last++)], wide,
+                                       quantity, n_background);
       }
       ranges.push_back(range);
       first = range.last;

@@ -27,6 +27,8 @@ class SlotMap {
 
   Quantity quantity() const { return quantity_; }
   std::size_t size() const { return size_; }
+  // The most players in a wanted set.
+  std::size_t largest() const { return largest_; }
 
   // All wanted sets of these players, which are distinct.
   std::vector<Slot> slots_of(const std::vector<std::int32_t>& players) const;
