@@ -35,20 +35,20 @@ def main() -> None:
 
 def _peak(call: Callable[[], object]) -> float | None:
     """How far the resident set rises above where it is now, in MB."""
-    _give_back_freed()
+    give_back_freed()
     try:
         # sets the high-water mark back to the present size, so that making the data leaves no trace
         CLEAR.write_text("5", encoding="ascii")
     except OSError:
         return None
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     answer = call()
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM")
     del answer
     return max(0.0, peak - before)
 
 
-def _give_back_freed() -> None:
+def give_back_freed() -> None:
     """Return memory freed so far to the system, lest the call reuse it and seem to need none."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -56,7 +56,7 @@ def _give_back_freed() -> None:
         trim(0)
 
 
-def _resident(entry: str) -> float:
+def resident(entry: str) -> float:
     for line in STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith(entry):
             return int(line.split()[1]) / 1024

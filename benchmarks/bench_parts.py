@@ -7,6 +7,7 @@ the same to the bit, and no part that was recorded may be worked on again.
 Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... add LEDGER LOG PROCESSES`` it
 is the program that is measured, or killed. ``... simulate ROWS [COLUMNS [TREES]]`` surveys and
 explains any number of rows in one process, and prints CPU time and peak memory after every step.
+``... held ROWS`` explains a table in memory, and prints what the explanation takes beside it.
 """
 
 import json
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 import clearwood as cw
 from benchmarks._harness import ROOT
+from benchmarks._memory import CLEAR, give_back_freed, resident
 from clearwood.explanation import Explanation
 from clearwood.parallel import State, over
 from clearwood.table import Parts, as_table
@@ -176,6 +178,20 @@ def simulate(n_rows: int, n_columns: int, n_trees: int) -> dict[str, Any]:
         "baseline": why.baseline,
         "most_important": [importance.columns[largest], float(importance.share[largest])],
     }
+
+
+def held(n_rows: int, n_columns: int = COLUMNS, n_trees: int = 30) -> dict[str, float]:
+    """Return the MB that explaining a table in memory takes at its peak, and that stay taken."""
+    fitted = model(n_columns, n_trees)
+    data = cw.read(Rows(n_columns=n_columns)(0, n_rows), target="y")
+    cw.explain(fitted, data.head(100)).importance()  # what the first call loads
+    give_back_freed()
+    CLEAR.write_text("5", encoding="ascii")
+    before = resident("VmRSS")
+    why = cw.explain(fitted, data)
+    peak = resident("VmHWM") - before
+    give_back_freed()
+    return {"peak_mb": peak, "held_mb": resident("VmRSS") - before, "baseline": float(why.baseline)}
 
 
 # One more row
@@ -402,5 +418,7 @@ if __name__ == "__main__":
     elif sys.argv[1] == "simulate":
         sizes = [int(text.replace("_", "")) for text in sys.argv[2:]]
         print(json.dumps(simulate(*sizes, *(8, 30)[len(sizes) - 1 :])))
+    elif sys.argv[1] == "held":
+        print(json.dumps(held(int(sys.argv[2].replace("_", "")))))
     else:
         add(sys.argv[2], sys.argv[3], int(sys.argv[4]))

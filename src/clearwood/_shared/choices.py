@@ -4,6 +4,7 @@ from typing import Literal
 
 __all__ = [
     "AdjustmentKind",
+    "BackgroundRows",
     "BandChoice",
     "BandSource",
     "Categories",
@@ -45,6 +46,8 @@ EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "componen
 ImportanceKind = Literal[
     "components", "permutation", "impurity", "variance", "shapley", "loco", "coefficients"
 ]
+#: How many rows of the background averages are over.
+BackgroundRows = int | Literal["all"]
 #: Which rows stand in for the columns outside a coalition.
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
 #: What a model knows of its own variation: the covariance or the posterior of its coefficients,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.choices import ValueFunction
+from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.results import Result
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.agreement.agreement import agreement
@@ -187,7 +187,7 @@ def explain(
     scale: str | None = None,
     output: Any = None,
     weights: Any = None,
-    n_background: int | None = None,
+    n_background: BackgroundRows | None = None,
     time_limit: float | None = None,
     exact: bool = True,
     seed: int = 0,
@@ -228,12 +228,22 @@ def explain(
     weights
         Weights of the rows; a table's own weight column when None.
     n_background
-        Rows that are drawn where the decomposition is sampled; 200 when None. With a number,
-        importance is measured at all of them, over all of them; by default at as many as 250,000
-        evaluations of the model allow.
+        How many rows of the background averages are over: a number, or "all".
+
+        Of models without an exact decomposition, 200 are drawn when None. With a number, importance
+        is measured at all of them, over all of them; by default at as many as 250,000 evaluations
+        of the model allow.
+
+        Of trees, all rows are used when None, unless that takes long: trees with many leaves on
+        long paths take time for every leaf, background row and explained row. Then as many rows are
+        drawn as allow Shapley values of a thousand rows in about half a minute, and everything that
+        depends on the draw has standard errors: ``about.is_sampled`` is True, and ``background``
+        and a note give the number of rows. A number draws that many (at least 20), of any trees.
+        Additive models always use all rows.
     time_limit
-        Seconds that measuring the importance may take, where it is sampled: fewer rows are then
-        used, and the standard errors are larger.
+        Seconds that measuring the importance may take, where the predictions are sampled; for trees
+        with long paths, what Shapley values of a thousand rows may take in place of half a minute.
+        Fewer rows are then used, and the standard errors are larger.
     exact
         Whether to use the exact decomposition where there is one. Forests of millions of leaves
         take hours; sampling them takes seconds.

@@ -117,8 +117,10 @@ class Background:
         weights: Floats | None = None,
         n_jobs: SupportsIndex | None = 1,
     ) -> "Background":
-        """Count rows, each with weight one unless weights are given."""
-        X = np.asarray(X, np.float64)
+        """Count rows, each with weight one unless weights are given.
+
+        Rows are taken a slice at a time, so they need not be an array.
+        """
         weight = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, np.float64)
         if weight.shape != (len(X),):
             raise InputError(f"{len(X)} background rows have {weight.size} weights")
@@ -128,7 +130,7 @@ class Background:
         n_kept = len(X) if trees.kernel.needs_rows else 0
         kept = np.empty((n_kept, trees.n_codes), np.uint16, order="F")
         for first, last in _chunks(len(X)):
-            codes = trees.encode(X[first:last], n_jobs=n_jobs)
+            codes = trees.encode(_block(X, first, last), n_jobs=n_jobs)
             trees.kernel.count(codes, weight[first:last], counts, threads(n_jobs))
             if n_kept:
                 kept[first:last] = codes
@@ -259,11 +261,10 @@ def path_dependent(
             "path-dependent values need the number of training rows at every node",
             hint="this model does not record them; use interventional values with a background.",
         )
-    X = np.asarray(X, np.float64)
     values = np.zeros((trees.n_players, trees.n_outputs, len(X)))
     pairs = np.zeros((_n_pairs(trees), trees.n_outputs, len(X))) if interactions else None
     for first, last in _chunks(len(X)):
-        codes = trees.encode(X[first:last], n_jobs=n_jobs)
+        codes = trees.encode(_block(X, first, last), n_jobs=n_jobs)
         part = None if pairs is None else pairs[:, :, first:last]
         trees.kernel.path_dependent(codes, values[:, :, first:last], part, threads(n_jobs))
         if progress is not None:
@@ -416,18 +417,21 @@ def _run_kernel(
             f"{background.total_weight:g}",
             hint="give it at least one row with a positive weight.",
         )
-    X = np.asarray(X, np.float64)
     tables = background.tables(pairs=pairs, sets=sets, n_jobs=n_jobs)
     result = np.zeros((n_slots, trees.n_outputs, len(X)))
     baseline = np.zeros(trees.n_outputs)
     # no rows at all still have a baseline
     for first, last in list(_chunks(len(X))) or [(0, 0)]:
         baseline[:] = 0.0
-        codes = trees.encode(X[first:last], n_jobs=n_jobs)
+        codes = trees.encode(_block(X, first, last), n_jobs=n_jobs)
         tables.explain(codes, result[:, :, first:last], baseline, threads(n_jobs))
         if progress is not None:
             progress(last - first)
     return result, baseline + trees.forest.base
+
+
+def _block(X: Floats, first: int, last: int) -> Floats:
+    return np.asarray(X[first:last], np.float64)
 
 
 def _chunks(n: int) -> Iterator[tuple[int, int]]:

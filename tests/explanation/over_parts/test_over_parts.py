@@ -284,5 +284,13 @@ def test_trees_with_paths_too_long_to_count_are_refused_beyond_some_memory(monke
     )
     assert cw.explain(model, in_memory(Made())).game.trees.kernel.needs_rows
     monkeypatch.setattr(background, "_MOST_KEPT", 1000)
-    with pytest.raises(cw.InputError, match="paths too long to count"):
+    with pytest.raises(cw.InputError, match="paths too long to count") as caught:
         cw.explain(model, in_parts(Made(), 2))
+    assert "n_background=20000" in str(caught.value)
+    drawn = cw.explain(model, in_parts(Made(), 2), n_background=60)
+    few = in_memory(Made()).head(3)
+    same = cw.explain(model, in_memory(Made()), n_background=60).shapley(few)
+    values = drawn.shapley(few)
+    np.testing.assert_array_equal(values.values, same.values)
+    np.testing.assert_array_equal(values.standard_errors, same.standard_errors)
+    assert drawn.background.drawn_from == in_memory(Made()).n_rows

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import BackgroundRows
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
@@ -22,6 +23,7 @@ from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer,
 from clearwood.explanation.adapter.stack import as_rows, stacked
 from clearwood.explanation.adapter.supported import is_pipeline, name_of, unwrapped
 from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
 from clearwood.explanation.games.groups import grouped
@@ -44,6 +46,8 @@ __all__ = ["Explained"]
 _ROWS_COMPARED = 50
 # Other data sets whose encoding is kept.
 _KEPT = 4
+# Cells of a table up to which its encoding is kept for decompositions.
+_CELLS_KEPT = 1 << 22
 # Cells of a data frame or array up to which its content is compared, to know it again.
 _CELLS_COMPARED = 10_000
 
@@ -91,7 +95,7 @@ class Explained:
         output: Any = None,
         max_order: int | None = 2,
         scale: str | None = None,
-        n_background: int | None = None,
+        n_background: BackgroundRows | None = None,
         time_limit: float | None = None,
         exact: bool = True,
         seed: int = 0,
@@ -292,16 +296,30 @@ class Explained:
         key = self._key(data) if key is None else key
         return self._remembered(self._readings, data, key, lambda: reader(data))
 
-    def rows(self, data: Any = None) -> Rows:
-        """Return rows as the exact game is played with; the model's own data when None."""
+    def rows(self, data: Any = None, *, late: bool = False) -> Rows:
+        """Return rows as the exact game is played with; the model's own data when None.
+
+        Codes of a large table of its own are not kept. With ``late`` they are made when they are
+        needed, block by block.
+        """
         game = self.game
         data = self.data if data is None else as_rows(data)
         key = self._key(data)
 
         def make() -> Rows:
+            if key == _OWN and self._is_large and isinstance(game.reader, EncodedReader):
+                return game.reader.late(data, game.own_codes)
             return game.encode(self._read(game.reader, data, key))
 
-        return self._remembered(self._encoded, data, key, make)
+        rows = self._remembered(self._encoded, data, key, make)
+        return rows if late else rows.settled()
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the codes of the data would take much memory beside it, and are not there yet."""
+        if not isinstance(self.data, Table) or _OWN in self._readings:
+            return False
+        return self.data.n_rows * len(self.data.columns) > _CELLS_KEPT
 
     def _key(self, data: Any) -> Hashable | None:
         return _OWN if data is self.data else _key(data)
@@ -333,30 +351,85 @@ class Explained:
         self, groups: Mapping[str, Sequence[str]] | None = None
     ) -> tuple[Rows, Floats | None]:
         """Return the rows of the background, with groups of columns as one, and their weights."""
-        rows = self.rows()
+        rows = self.rows(late=True)
         if not len(rows):
             raise no_background()
         game = grouped(self.game, groups)
         if groups is not None and game is not None and game.grouping is not None:
-            rows = game.grouping.applied(rows)
+            rows = game.grouping.applied(rows.settled())
         return rows, checked_weights(self.own_weights, len(rows))
 
     def bound(
-        self, groups: Mapping[str, Sequence[str]] | None = None, *, n_jobs: int | None = None
+        self,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        *,
+        n_background: BackgroundRows | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
     ) -> BoundGame:
-        """Bind the exact game, played by groups of columns, to its background, counted once."""
-        key = None if groups is None else repr(sorted((k, list(v)) for k, v in groups.items()))
+        """Bind the exact game, played by groups of columns, to its background, counted once.
+
+        To rows drawn from it, where ``n_background`` says so, or the explanation's own, or what
+        averages over all rows would take.
+        """
+        n_drawn = self.n_drawn(n_background)
+        chosen = None if groups is None else repr(sorted((k, list(v)) for k, v in groups.items()))
+        seed = self.seed if seed is None else seed
+        key = (chosen, n_drawn, None if n_drawn is None else seed)
         n_jobs = self.n_jobs if n_jobs is None else n_jobs
         with self._lock:
             if key not in self._bound:
                 game = grouped(self.game, groups)
                 assert game is not None
-                if self.in_parts is not None:
-                    self._bound[key] = self.in_parts.bind(game, n_jobs=n_jobs)
-                else:
-                    rows, weights = self.background_rows(groups)
-                    self._bound[key] = game.bind(rows, weights, n_jobs=n_jobs)
+                self._bound[key] = self._bind(game, groups, n_drawn, seed, n_jobs)
             return replace(self._bound[key], n_jobs=n_jobs)
+
+    def _bind(
+        self,
+        game: Game,
+        groups: Mapping[str, Sequence[str]] | None,
+        n_drawn: int | None,
+        seed: int,
+        n_jobs: int,
+    ) -> BoundGame:
+        if self.in_parts is not None and n_drawn is None:
+            return self.in_parts.bind(game, n_jobs=n_jobs)
+        rows, weights = self.background_rows(groups)
+        if n_drawn is None:
+            return game.bind(rows, weights, n_jobs=n_jobs)
+        n_rows = None if self.in_parts is None else self.n_all
+        return bind_draw(game, rows, weights, n_drawn, n_rows=n_rows, seed=seed, n_jobs=n_jobs)
+
+    def n_drawn(self, n_background: BackgroundRows | None = None) -> int | None:
+        """Return how many rows are drawn as the background of the exact game; None for all.
+
+        Trees alone are explained over some of the rows: what other exact games take hardly grows
+        with the rows.
+        """
+        wanted = self.decomposing["n_background"] if n_background is None else n_background
+        check_background_rows(wanted)
+        game = self.game
+        if not isinstance(game, TreeGame) or wanted == "all":
+            return None
+        weights = self.own_weights
+        n_usable = self.n_rows if weights is None else int(np.count_nonzero(weights))
+        n_rows = n_usable if self.in_parts is None else self.n_all
+        if wanted is None:
+            wanted = game.affordable_rows(n_rows, self.decomposing["time_limit"])
+        elif wanted < FEWEST_DRAWN:
+            raise bad_value(
+                "n_background",
+                wanted,
+                f"of trees, at least {FEWEST_DRAWN} rows are drawn, in groups that give the "
+                "standard errors",
+            )
+        elif wanted < n_rows and wanted > n_usable:
+            raise bad_value(
+                "n_background",
+                wanted,
+                f"of a table in parts, at most {n_usable:,} rows are drawn",
+            )
+        return None if wanted >= n_rows else min(int(wanted), n_usable)
 
     def bound_spread(self) -> BoundSpread | None:
         """Bind the spread of the exact game to its background, once; None where there is none."""

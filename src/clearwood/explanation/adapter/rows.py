@@ -1,8 +1,9 @@
 """The user's rows, as people see them and as a model's columns."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.adapter.predictor import Predictor
 
 __all__ = [
+    "LateCodes",
     "Rows",
     "as_data",
     "joined_column",
@@ -30,6 +32,44 @@ __all__ = [
 ]
 
 
+# Rows that are looked at all together rather than column by column.
+_FEW = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class LateCodes:
+    """Codes of a table's rows that are made when they are needed, and not kept.
+
+    They can be taken by slices and positions, as those of an array, so a large table is worked on a
+    block at a time without a second copy of it.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    make
+        Turns some of them into codes; what it makes of a row does not depend on other rows.
+    """
+
+    table: Table
+    make: Callable[[Table], Floats]
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return self.table.n_rows, self.make(self.table.take(slice(0, 1))).shape[1]
+
+    def __len__(self) -> int:
+        return self.table.n_rows
+
+    def __getitem__(self, rows: Any) -> Floats:
+        return self.make(self.table.take(rows))
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Floats:
+        del copy  # they are always new
+        return np.asarray(self[:], dtype)
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Rows of a table, twice: as the user wrote them and as numbers that a game is played with.
@@ -37,7 +77,8 @@ class Rows:
     Parameters
     ----------
     codes
-        The numbers: one row each, columns as the game groups them into players.
+        The numbers: one row each, columns as the game groups them into players. Those of a large
+        background are `LateCodes`, of which only blocks are taken.
     columns
         The user's columns, one per player.
     labels
@@ -69,6 +110,15 @@ class Rows:
             labels=self.labels[rows],
             weights=None if self.weights is None else self.weights[rows],
         )
+
+    def settled(self) -> "Rows":
+        """Return the same rows with all codes made."""
+        return replace(self, codes=np.asarray(self.codes)) if self.are_late else self
+
+    @property
+    def are_late(self) -> bool:
+        """Whether codes are made when they are needed."""
+        return isinstance(self.codes, LateCodes)
 
     def with_codes(self, codes: Floats) -> "Rows":
         """Return other numbers that mean the same as these: the game's columns at other rows."""
@@ -167,8 +217,18 @@ def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple
     return tuple(known[name] for name in names)
 
 
+def _all_present(columns: Sequence[Column]) -> bool:
+    """Whether no value is missing; all numbers are looked at together, since rows may be few."""
+    numbers = [column.values for column in columns if column.values.dtype.kind == "f"]
+    if numbers and np.isnan(np.concatenate(numbers)).any():
+        return False
+    return not any(c.n_missing for c in columns if c.values.dtype.kind != "f")
+
+
 def warn_of_new_gaps(rows: Rows, seen: Rows, where: str) -> None:
     """Warn where values are missing that never were: they go the model's default way."""
+    if len(rows) <= _FEW and _all_present(rows.columns):
+        return
     new = [
         column.name
         for column, before in zip(rows.columns, seen.columns, strict=True)

@@ -22,19 +22,25 @@ class BackgroundInfo:
         Whether they have weights.
     source
         Where they came from, in words.
+    drawn_from
+        Of how many rows they were drawn, where averages over all would take too long or fewer were
+        asked for; None where they are all of them.
     """
 
     n_rows: int
     weighted: bool = False
     source: str = ""
+    drawn_from: int | None = None
 
     def __str__(self) -> str:
         weighted = "weighted " if self.weighted else ""
-        return count(self.n_rows, f"{weighted}background row")
+        drawn = "" if self.drawn_from is None else f" drawn from {self.drawn_from:,}"
+        return count(self.n_rows, f"{weighted}background row") + drawn
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {"rows": self.n_rows, "weighted": self.weighted, "source": self.source}
+        drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
+        return {"rows": self.n_rows, "weighted": self.weighted, "source": self.source, **drawn}
 
 
 @dataclass(frozen=True)

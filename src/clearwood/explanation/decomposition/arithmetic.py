@@ -95,7 +95,7 @@ class Arithmetic:
         if rows is None:
             if self.in_parts is not None:
                 raise needs_folder("values")
-            return self.rows
+            return self.rows.settled()
         read = self.reading(rows)
         warn_of_new_gaps(read, self.rows, "background")
         return read

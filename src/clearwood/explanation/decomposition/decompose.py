@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_whole
+from clearwood._shared.choices import BackgroundRows
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Option, bad_value, words
@@ -20,6 +21,7 @@ from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
 from clearwood.explanation.games.screening import interacting_columns
@@ -31,6 +33,7 @@ __all__ = [
     "check_scale",
     "chosen_output",
     "decompose",
+    "drawn_note",
     "plain_baseline",
     "single_row_note",
 ]
@@ -48,7 +51,7 @@ def decompose(
     *,
     max_order: int | None = 2,
     scale: Any = None,
-    n_background: int | None = None,
+    n_background: BackgroundRows | None = None,
     time_limit: float | None = None,
     exact: bool = True,
 ) -> Decomposition:
@@ -66,28 +69,42 @@ def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> 
     check_scale(game, scale)
     rows, weights = explained.background_rows()
     order, notes = _checked_order(game, max_order)
+    bound = explained.bound()
     return _decomposition(
-        explained.bound(),
+        bound,
         rows,
         weights,
         order=order,
         output=explained.output,
         reading=explained.rows,
         rate=rate_of(explained.model),
-        notes=(*single_row_note(rows), *notes, *_parts_notes(explained)),
+        notes=(
+            *single_row_note(rows),
+            *notes,
+            *drawn_note(bound),
+            *_parts_notes(explained, bound),
+        ),
         n_rows=explained.n_all,
         bound_spread=explained.bound_spread,
         in_parts=explained.in_parts,
     )
 
 
-def _parts_notes(explained: Explained) -> tuple[str, ...]:
+def drawn_note(bound: BoundGame) -> tuple[str, ...]:
+    """Say that averages are over drawn rows, where they are."""
+    if not isinstance(bound, BoundDraw):
+        return ()
+    drawn = f"{bound.n_drawn:,} rows drawn from {bound.n_rows:,} (seed {bound.seed})"
+    return (f"averages are over {drawn}, so values have standard errors",)
+
+
+def _parts_notes(explained: Explained, bound: BoundGame) -> tuple[str, ...]:
     """Say what is exact over all rows and what is not, where rows are read in parts."""
     in_parts = explained.in_parts
     if in_parts is None:
         return ()
     notes = []
-    if explained.n_rows < explained.n_all:
+    if explained.n_rows < explained.n_all and not isinstance(bound, BoundDraw):
         notes.append(
             f"averages are over all {explained.n_all:,} rows; effects are shown at values of a "
             f"sample of {explained.n_rows:,} rows (seed {explained.seed}), and shares of rows "
@@ -114,7 +131,7 @@ def _decomposition(
     game = bound.game
     sets = game.sets(order)
     outputs = chosen_output(game, output)
-    about = replace(about_game(game, rows, weights, n_rows), rate=rate)
+    about = replace(about_game(game, rows, weights, n_rows, bound), rate=rate)
     return Decomposition(
         columns=game.columns,
         components=tuple(tuple(game.columns[k] for k in players) for players in sets),
@@ -143,23 +160,30 @@ def single_row_note(rows: Rows) -> tuple[str, ...]:
 
 
 def about_game(
-    game: Game, rows: Rows | None, weights: Floats | None, n_rows: int | None = None
+    game: Game,
+    rows: Rows | None,
+    weights: Floats | None,
+    n_rows: int | None = None,
+    bound: BoundGame | None = None,
 ) -> About:
     """State what is explained and how; without rows, path-dependent values.
 
-    ``n_rows`` are those of the background, where ``rows`` are only some of them.
+    ``n_rows`` are those of the background, where ``rows`` are only some of them; ``bound`` is the
+    game with its background, which may be drawn.
     """
-    background = None
+    background, drawn_from = None, None
     if rows is not None:
         n_rows = len(rows) if n_rows is None else n_rows
-        background = BackgroundInfo(n_rows, weights is not None, rows.source)
+        if isinstance(bound, BoundDraw):
+            n_rows, drawn_from = bound.n_drawn, bound.n_rows
+        background = BackgroundInfo(n_rows, weights is not None, rows.source, drawn_from)
     return About(
         model=game.kind,
         value="path_dependent" if rows is None else "interventional",
         background=background,
         unit=game.unit,
         outputs=game.outputs,
-        is_sampled=isinstance(game, SampledGame),
+        is_sampled=isinstance(game, SampledGame) or isinstance(bound, BoundDraw),
     )
 
 
@@ -215,9 +239,12 @@ def _sampled(
     explained: Explained,
     max_order: int | None,
     scale: Any,
-    n_background: int | None,
+    n_background: BackgroundRows | None,
     time_limit: float | None,
 ) -> Decomposition:
+    check_background_rows(n_background)
+    if n_background == "all":
+        n_background = explained.n_rows
     if n_background is not None and n_background < 2:
         raise bad_value("n_background", n_background, "it must be at least 2")
     Clock.started_now(time_limit)

@@ -160,8 +160,10 @@ def _exact_dependence(request: Request, points: Points) -> Floats | None:
         return None  # the decomposition shows every level
     if isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES:
         return None
+    if explained.n_drawn() is not None:
+        return None  # predictions of all rows are nearer the truth than averages over drawn ones
     try:
-        rows = explained.rows()
+        rows = explained.rows(late=True)
     except InputError:
         return None
     few = rows.with_codes(rows.codes[:_ROWS_COMPARED])

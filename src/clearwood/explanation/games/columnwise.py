@@ -223,13 +223,29 @@ class Terms:
         """The players that have columns of the matrix, and their columns: mostly neighbours."""
         return [(int(k), _span(np.flatnonzero(self.groups == k))) for k in np.unique(self.groups)]
 
+    @cached_property
+    def _is_one_each(self) -> bool:
+        """Whether each player has one column of the matrix, in order."""
+        return np.array_equal(self.groups, np.arange(self.n_players))
+
+    @cached_property
+    def _moves(self) -> bool:
+        """Whether the reference is another row than zeros."""
+        return bool(self.reference.any())
+
     def of(self, matrix: Floats) -> Floats:
         """Compute (rows, players × outputs), outputs changing fastest."""
+        is_linear = self._is_linear and np.isfinite(matrix).all()
+        if is_linear and self._is_one_each and len(self.constant) == 1:
+            # the products that the matrix products below would be
+            assert self.score.coefficients is not None
+            moved = matrix - self.reference if self._moves else matrix
+            return np.asarray(moved * self.score.coefficients[:, 0])
         terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
-        if self._is_linear and np.isfinite(matrix).all():
+        if is_linear:
             coefficients = self.score.coefficients
             assert coefficients is not None
-            moved = matrix - self.reference if self.reference.any() else matrix
+            moved = matrix - self.reference if self._moves else matrix
             for player, mine in self._players:
                 terms[:, player] = moved[:, mine] @ coefficients[mine]
             return terms.reshape(len(matrix), self.n_players * len(self.constant))

@@ -132,7 +132,11 @@ class Game(ABC):
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
         """Count a background and bind the game to it."""
-        return self.bound_to(self.counted(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
+        return self.bound_to(self.counted(rows.settled(), weights, n_jobs=n_jobs), n_jobs=n_jobs)
+
+    def bind_few(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
+        """Bind the game to a few rows, one of several groups of a background."""
+        return self.bind(rows, weights, n_jobs=n_jobs)
 
     def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         """Count the rows of a background, or of a part of one.

@@ -3,13 +3,16 @@
 Readers are classes rather than closures, so that games and explanations can be pickled.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.rows import (
+    LateCodes,
     Rows,
     as_data,
     plain_rows,
@@ -17,7 +20,7 @@ from clearwood.explanation.adapter.rows import (
     user_columns,
 )
 from clearwood.forest import Forest, LearnerEncoder, default_names
-from clearwood.table import Column, Encoder, Schema, as_table
+from clearwood.table import Column, Encoder, Schema, Table, as_table
 
 __all__ = ["EncodedReader", "ForestReader", "MatrixReader"]
 
@@ -33,9 +36,30 @@ class EncodedReader:
 
     def __call__(self, data: Any) -> Rows:
         table = as_table(data, schema=self.schema)
-        encoded = self.encoder.transform(table)
-        codes = encoded if self.forest is None else self.forest.matrix(encoded)
+        return rows_of_table(table, self.players, self.codes(table), data)
+
+    def late(self, data: Any, own_codes: Callable[[Rows], Rows]) -> Rows:
+        """Read data whose codes, as a game plays with them, are made when they are needed."""
+        table = as_table(data, schema=self.schema)
+        codes: Any = LateCodes(table, _Making(self, own_codes))
         return rows_of_table(table, self.players, codes, data)
+
+    def codes(self, table: Table) -> Floats:
+        """Encode a table that has the columns and kinds of the schema."""
+        encoded = self.encoder.transform(table)
+        return encoded if self.forest is None else self.forest.matrix(encoded)
+
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """Makes the codes of some rows of a table that was read."""
+
+    reader: EncodedReader
+    own_codes: Callable[[Rows], Rows]
+
+    def __call__(self, table: Table) -> Floats:
+        bare = Rows(self.reader.codes(table), (), np.empty(0))
+        return self.own_codes(bare).codes
 
 
 @dataclass(frozen=True, eq=False)

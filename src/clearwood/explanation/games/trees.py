@@ -31,6 +31,13 @@ __all__ = ["BoundTrees", "TreeGame"]
 #: More components than this are refused: too many to read, and they fill the memory.
 MOST_SETS = 50_000
 
+# What Shapley values of a thousand rows may take where trees have long paths, and the fewest rows
+# of a background that is cut for it.
+_SECONDS = 30.0
+_FEWEST_ROWS = 500
+# For each leaf and background row, on one core: a thousand times per_pair in row_pairs.cpp.
+_SECONDS_PER_LEAF_AND_ROW = 6.5e-8
+
 # What one call of the kernel may fill: enough rows to make preparing its tables cheap.
 _BYTES_PER_CALL = 1 << 28
 
@@ -90,6 +97,18 @@ class TreeGame(Game):
         """The most players that one path splits on."""
         return longest_path(self.forest, self.groups, len(self.columns))
 
+    def affordable_rows(self, n_rows: int, seconds: float | None = None) -> int:
+        """Estimate over how many background rows a thousand rows can be explained in a time.
+
+        Over all of them, unless the trees have paths too long to count patterns of: then every
+        explained row is compared with every background row at every leaf.
+        """
+        if not self.trees.kernel.needs_rows:
+            return n_rows
+        budget = _SECONDS if seconds is None else seconds
+        per_row = self.forest.n_leaves * _SECONDS_PER_LEAF_AND_ROW
+        return int(np.clip(budget / per_row, min(_FEWEST_ROWS, n_rows), n_rows))
+
     def sets(self, max_order: int) -> list[Players]:
         # every subset of a path has a component, so the longest path alone may be too much
         at_least = sum(comb(self.longest, order) for order in range(1, max_order + 1))
@@ -107,9 +126,20 @@ class TreeGame(Game):
         return list(result)
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
-        bound = super().bind(rows, weights, n_jobs=n_jobs)
-        assert isinstance(bound, BoundTrees)
+        bound = self.bound_to(self.counted(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
         return replace(bound, recount=_Recount(rows.codes, weights, n_jobs))
+
+    def bind_few(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
+        # the baseline of trees with long paths is found faster from the predictions
+        mean = np.average(self.predict(rows, n_jobs=n_jobs), axis=0, weights=weights)
+        recount = _Recount(rows.codes, weights, n_jobs)
+        return BoundTrees(
+            game=self,
+            baseline=np.asarray(mean),
+            n_jobs=n_jobs,
+            background=recount(self.trees),
+            recount=recount,
+        )
 
     def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         return _counts(Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs))

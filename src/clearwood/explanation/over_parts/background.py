@@ -14,7 +14,7 @@ from typing import Any, Literal
 import joblib
 import numpy as np
 
-from clearwood._shared.errors import Draw, InputError, Option, words
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import size
 from clearwood.explanation.adapter.rows import Rows, no_background
 from clearwood.explanation.games.game import (
@@ -195,13 +195,13 @@ class InParts:
                 raise InputError(
                     "the trees have paths too long to count patterns of: all rows would be kept, "
                     f"{size(kept)}",
-                    parameter="data",
+                    parameter="n_background",
+                    value="all",
                     hint=words(
-                        "explain over a sample, ",
-                        Draw(value=20_000),
-                        ", or sample the predictions: ",
-                        Option("exact", value=False),
-                        ".",
+                        "average over drawn rows, ",
+                        Option("n_background", 20_000),
+                        ", with standard errors; without a number, as many are drawn as the time "
+                        "allows.",
                     ),
                 )
 

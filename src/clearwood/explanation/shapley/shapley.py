@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_whole
-from clearwood._shared.choices import Conditional, ShapleyMethod
+from clearwood._shared.choices import BackgroundRows, Conditional, ShapleyMethod
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
 from clearwood._shared.errors import Draw, InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.progress import progress
@@ -19,8 +19,10 @@ from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
     chosen_output,
+    drawn_note,
     single_row_note,
 )
+from clearwood.explanation.games.drawn import check_background_rows
 from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
@@ -49,7 +51,7 @@ def shapley(
     scale: str | None = None,
     precision: float = 0.02,
     max_evaluations: int | None = None,
-    n_background: int | None = None,
+    n_background: BackgroundRows | None = None,
     time_limit: float | None = None,
     n_orders: int | None = None,
     seed: int | None = None,
@@ -108,7 +110,10 @@ def shapley(
     max_evaluations
         Evaluations of the model for one row at most, when estimating.
     n_background
-        Background rows that stand in for one coalition, when estimating; 100 when None.
+        Background rows that stand in for one coalition: a number, or "all". When None, all of them
+        where the values are exact (for trees with long paths as many as `clearwood.explain` says),
+        100 when estimating. Values of trees over drawn rows have standard errors, their
+        interactions do not.
     time_limit
         Seconds after which the rows that are done are returned, when estimating.
     n_orders
@@ -159,15 +164,15 @@ def shapley(
     if n_orders is not None:
         _check_orders(n_orders, value, interactions=interactions)
         method = "permutation"
+    wanted = explained.decomposing["n_background"] if n_background is None else n_background
+    check_background_rows(wanted)
     # a mistake in what only estimates need is an error where nothing has to be estimated, too
     options = SampledOptions(
         method=method,
         groups=groups,
         precision=precision,
         max_evaluations=max_evaluations,
-        n_background=explained.decomposing["n_background"]
-        if n_background is None
-        else n_background,
+        n_background=explained.n_rows if wanted == "all" else wanted,
         time_limit=time_limit,
         orders=n_orders,
         seed=seed,
@@ -181,12 +186,28 @@ def shapley(
                 hint=words("take some of the rows: ", Draw(value=1_000), "."),
             )
         return written_shapley(
-            explained, rows, to, value=value, groups=groups, scale=on_scale, force=force
+            explained,
+            rows,
+            to,
+            value=value,
+            groups=groups,
+            scale=on_scale,
+            n_background=n_background,
+            force=force,
         )
     if value == "path_dependent":
         return _path_dependent(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
     if value == "interventional" and method == "auto" and _is_exact(explained, groups):
-        return _exact(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
+        return _exact(
+            explained,
+            rows,
+            groups,
+            on_scale,
+            n_jobs,
+            n_background=n_background,
+            seed=seed,
+            interactions=interactions,
+        )
     if interactions:
         raise InputError(
             "interactions are given for exact values only; these are estimated",
@@ -223,21 +244,24 @@ def _exact(
     scale: Scale | None,
     n_jobs: int,
     *,
+    n_background: BackgroundRows | None,
+    seed: int,
     interactions: bool,
 ) -> Shapley:
-    """Compute interventional values over the whole background."""
+    """Compute interventional values over the whole background, or over rows drawn from it."""
     check_scale(explained.game, scale)
     chosen_output(explained.game, explained.output)
     background, weights = explained.background_rows(groups)
-    bound = explained.bound(groups, n_jobs=n_jobs)
+    bound = explained.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
     read = _grouped_rows(explained, bound.game, rows)
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
         values = bound.shapley(read, interactions=interactions, step=step)
-    about = about_game(bound.game, background, weights, explained.n_all)
+    about = about_game(bound.game, background, weights, explained.n_all, bound)
     about = replace(about, rate=rate_of(explained.model))
     result = _result(explained, bound.game, read, values, bound.baseline, about)
-    return replace(result, notes=single_row_note(background))
+    notes = (*single_row_note(background), *drawn_note(bound))
+    return replace(result, notes=notes)
 
 
 def _path_dependent(
@@ -269,7 +293,7 @@ def _path_dependent(
 
 
 def _grouped_rows(explained: Explained, game: Game, rows: Any) -> Rows:
-    read = explained.rows(rows)
+    read = explained.rows(rows, late=isinstance(game, TreeGame))
     return read if game.grouping is None else game.grouping.applied(read)
 
 

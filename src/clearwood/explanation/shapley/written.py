@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.choices import ValueFunction
+from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import Draw, InputError, Option, words
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.rows import Rows
@@ -37,7 +37,7 @@ def shapley_of_outputs(
     game: Game, outputs: slice, rows: Rows, values: Values, baseline: Floats, about: About
 ) -> Shapley:
     """Put together the Shapley values of the outputs that are explained."""
-    pairs = values.interactions
+    pairs, errors = values.interactions, values.errors
     return Shapley(
         values=one_output(values.values[..., outputs]),
         baseline=plain_baseline(baseline[outputs]),
@@ -46,6 +46,7 @@ def shapley_of_outputs(
         about=replace(about, outputs=game.outputs[outputs]),
         data=rows.columns,
         interactions=None if pairs is None else one_output(pairs[..., outputs]),
+        standard_errors=None if errors is None else one_output(errors[..., outputs]),
     )
 
 
@@ -57,6 +58,7 @@ def written_shapley(
     value: ValueFunction,
     groups: Mapping[str, Sequence[str]] | None,
     scale: Scale | None,
+    n_background: BackgroundRows | None,
     force: bool,
 ) -> Written:
     """Write the Shapley values of all rows of a table in parts."""
@@ -93,8 +95,8 @@ def written_shapley(
         about, bound = about_game(game, None, None), None
     else:
         background, weights = explained.background_rows(groups)
-        about = about_game(game, background, weights, explained.n_all)
-        bound = explained.bound(groups)
+        bound = explained.bound(groups, n_background=n_background)
+        about = about_game(game, background, weights, explained.n_all, bound)
     about = replace(about, rate=rate_of(explained.model))
     in_parts = InParts(rows) if own is None else own
     return in_parts.write(

@@ -153,7 +153,12 @@ class ExplainedModel:
         if in_parts is not None and rows is self.table and not is_sampled:
             rows = in_parts.parts  # exact over all of them
         result = self.explanation.on(
-            rows, max_order=max_order, exact=not is_sampled, time_limit=time_limit, seed=seed
+            rows,
+            max_order=max_order,
+            exact=not is_sampled,
+            n_background=None if is_sampled else "all",  # the rows were drawn to be all used
+            time_limit=time_limit,
+            seed=seed,
         ).decomposition
         names = self._named(result.columns)
         return replace(
