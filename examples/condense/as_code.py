@@ -15,7 +15,7 @@ query = tree.to_sql(table="patients")
 print(query[:400])
 
 # %%
-# Run it: the database and the model agree.
+# Run it: the largest difference between the database and the model.
 
 base = sqlite3.connect(":memory:")
 frame = patients.to_frame()

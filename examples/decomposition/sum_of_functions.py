@@ -11,6 +11,7 @@ model = cw.learner("gbm", max_depth=2, max_iter=80).fit(patients)
 why = cw.explain(model, patients)
 parts = why.values(patients.head(3))
 
+# for classes it is the score that is a sum: log odds, or the scores before the softmax
 total = why.baseline + parts.values.sum(axis=1)
 for prediction, added in zip(model.predict(patients.head(3)), total, strict=True):
     print(f"prediction {prediction:.4f}, sum of the parts {added:.4f}")

@@ -314,7 +314,7 @@ def _refitted(cells: ModelCells, table: Table, count: int, seed: int) -> _Source
 
 
 def _by_refits() -> str:
-    return "200 refits to resampled rows, an option of `errors`, give some"
+    return "set `errors` to 200 for those of 200 refits to resampled rows"
 
 
 def _why_none(learner: Learner) -> str:
