@@ -8,8 +8,10 @@ Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... add LEDGER LOG
 is the program that is measured, or killed. ``... simulate ROWS [COLUMNS [TREES]]`` surveys and
 explains any number of rows in one process, and prints CPU time and peak memory after every step.
 ``... held ROWS`` explains a table in memory, and prints what the explanation takes beside it.
+``... chosen SEEDS [ROWS]`` compares fits whose number of trees is chosen, in parts and in memory.
 """
 
+import itertools
 import json
 import os
 import pickle
@@ -374,6 +376,63 @@ def _children(pid: int) -> list[int]:
 # The report
 
 
+def chosen(n_seeds: int, n_rows: int = 12_000, n_new: int = 20_000) -> dict[str, Any]:
+    """Fit with the number of trees chosen, in parts and in memory, to tables that seeds draw.
+
+    The ratio of the losses on new rows is that of fits with the same settings and seed to the same
+    rows. Columns are drawn at random for every split, so two fits of one seed differ by chance too:
+    ``again`` is the ratio of two fits in memory with different seeds.
+    """
+    ratios: dict[str, dict[str, list[float]]] = {}
+    for seed in range(n_seeds):
+        rng = np.random.default_rng(seed)
+
+        def rows(n: int, rng: np.random.Generator = rng) -> dict[str, Any]:
+            x = rng.random((n, 8))
+            town = rng.integers(0, len(TOWNS), n)
+            mean = 2 * x[:, 0] * x[:, 1] + np.sin(6 * x[:, 2]) + (town == 1) * x[:, 3]
+            columns = {f"x{k}": x[:, k] for k in range(8)}
+            y = mean + rng.normal(size=n)
+            return {**columns, "town": np.array(TOWNS)[town], "y": y}
+
+        data = rows(n_rows)
+        cuts = [0, n_rows // 5, n_rows // 2, n_rows]
+        pieces = [
+            pa.table({name: values[a:b] for name, values in data.items()})
+            for a, b in itertools.pairwise(cuts)
+        ]
+        table = cw.read(data, target="y")
+        parts = cw.read(pieces, target="y", parts=True)
+        new = cw.read(rows(n_new), target="y")
+        for name in ("lightgbm", "xgboost"):
+            fits = {
+                "memory": cw.learner(name, seed=seed).fit(table),
+                "parts": cw.learner(name, seed=seed).fit(parts),
+                "again": cw.learner(name, seed=seed + 1000).fit(table),
+            }
+            risks = {
+                key: float(np.mean((fit.predict(new) - new.y) ** 2)) for key, fit in fits.items()
+            }
+            trees = {key: fit.estimator_.n_estimators for key, fit in fits.items()}
+            of_name = ratios.setdefault(name, {})
+            for key in ("parts", "again"):
+                of_name.setdefault(key, []).append(risks[key] / risks["memory"])
+                of_name.setdefault(f"trees, {key} / memory", []).append(
+                    trees[key] / trees["memory"]
+                )
+    return {
+        name: {
+            key: {
+                "mean": float(np.mean(values)),
+                "se": float(np.std(values, ddof=1) / np.sqrt(len(values))),
+                "greatest": float(np.max(values)),
+            }
+            for key, values in by_key.items()
+        }
+        for name, by_key in ratios.items()
+    }
+
+
 def report(*, quick: bool, path: Path) -> int:
     """Measure and print; return how many promises were not kept."""
     sizes = (100_000, 500_000) if quick else (500_000, 5_000_000)
@@ -415,6 +474,8 @@ def report(*, quick: bool, path: Path) -> int:
 if __name__ == "__main__":
     if sys.argv[1] == "measure":
         print(json.dumps(measure(int(sys.argv[2]))))
+    elif sys.argv[1] == "chosen":
+        print(json.dumps(chosen(*(int(text.replace("_", "")) for text in sys.argv[2:])), indent=1))
     elif sys.argv[1] == "simulate":
         sizes = [int(text.replace("_", "")) for text in sys.argv[2:]]
         print(json.dumps(simulate(*sizes, *(8, 30)[len(sizes) - 1 :])))
