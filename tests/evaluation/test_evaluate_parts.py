@@ -212,6 +212,15 @@ def test_the_file_of_predictions_is_gone_and_bad_samples_are_refused(tmp_path, m
     parts = read(pieces_of(frame(), CUTS[2]), "y", parts=True)
     cw.evaluate(model, parts, sample=200)
     assert not list(tmp_path.iterdir())
+
+    def full(*_, **__):
+        raise Ledger(tmp_path / "x").error("database or disk is full", "free some space.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("clearwood.parallel.ledger.Page.add", full)
+        with pytest.raises(cw.InputError, match=r"cannot be kept in .*TMPDIR.*ledger='FILE'"):
+            cw.evaluate(model, parts, sample=200)
+    assert not list(tmp_path.iterdir())
     for value in (3, 2.5, True):
         with pytest.raises(cw.InputError, match=r"sample=.*of at least 5"):
             cw.evaluate(model, parts, sample=value)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
 from clearwood._shared.results import Result
 from clearwood.evaluation.estimates import GAIN, LOG, Scale, ends_of
 from clearwood.evaluation.intervals import Interval, around, make_interval
@@ -180,7 +180,21 @@ def _file(ledger: str | Path | None) -> Iterator[Ledger]:
         yield Ledger(ledger)
         return
     with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
-        yield Ledger(Path(folder) / "predictions")
+        try:
+            yield Ledger(Path(folder) / "predictions")
+        except InputError as error:
+            if error.parameter != Ledger.parameter:
+                raise
+            raise InputError(
+                f"the predictions of all rows cannot be kept in {Path(folder).parent}",
+                parameter="test",
+                hint=words(
+                    "set the environment variable TMPDIR to a folder on a larger disk, or name a "
+                    "file on one: ",
+                    Option("ledger", "FILE"),
+                    ".",
+                ),
+            ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -140,6 +140,55 @@ def test_an_arrow_dataset_and_folders_named_by_values(tmp_path):
         assert parts.to_table()["rooms"].values.sum() == frame["rooms"].sum()
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_of_folders_are_columns_of_the_files_in_them(tmp_path, ending):
+    frame = table().drop(columns=["day", "flag"]).assign(town="Lund").query("rooms < 4")
+    frame["part"] = np.where(frame["rooms"] > 2, "old/new", "new")
+    for (rooms, part), rows in frame.groupby(["rooms", "part"]):
+        folder = tmp_path / "t" / f"rooms={rooms}" / f"part={part.replace('/', '%2F')}"
+        folder.mkdir(parents=True)
+        own = rows.drop(columns=["rooms", "part"])
+        if ending == "csv":
+            own.to_csv(folder / "a.csv", index=False)
+        else:
+            write(own, folder / "a.parquet")
+    for source, kept in ((tmp_path / "t", 9), (tmp_path / "t" / "rooms=[12]" / "*" / "a.*", 3)):
+        parts = read_quietly(source, target="y", parts=True)
+        wanted = frame[frame["rooms"] < kept]
+        found = parts.to_table()
+        assert found.n_rows == len(wanted)
+        assert found["rooms"].values.sum() == wanted["rooms"].sum()
+        assert set(found["part"].labels()) == set(wanted["part"])
+        batch = next(parts.batches(columns=["part"]))
+        assert batch.names == ("part",)
+    (tmp_path / "t" / "rooms=1" / f"b.{ending}").write_bytes(b"x,town,y\n1,Lund,2\n")
+    if ending == "csv":
+        refused(r"a\.csv has the column 'part' more, other than b\.csv", tmp_path / "t")
+
+
+def test_keys_and_options_of_an_address_reach_every_file_and_no_message(folder, whole, monkeypatch):
+    from pyarrow import fs
+
+    from clearwood.table.parts import storage
+
+    asked = []
+
+    def opened(address):
+        asked.append(address)
+        inside = storage.shown_address(address).split("://")[1].strip("/")
+        return fs.SubTreeFileSystem(str(folder.parent), fs.LocalFileSystem()), inside
+
+    monkeypatch.setattr(storage, "_filesystem", opened)
+    for place in ("table", "table/*.parquet", "table/[abc].parquet"):
+        parts = cw.read(f"gs://me:key@{place}?region=x&scheme=http", target="y", parts=True)
+        same(parts, whole)
+        assert parts.source == f"gs://{place}"
+        assert "key" not in repr(parts)
+    assert {address.split("@")[0] for address in asked} == {"gs://me:key"}
+    assert {address.split("?")[1] for address in asked} == {"region=x&scheme=http"}
+    refused("there is nothing at gs://nowhere. Hint", "gs://me:key@nowhere?region=x")
+
+
 def test_a_dask_frame_stays_in_its_partitions(whole):
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(table(), npartitions=4)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from clearwood._shared.errors import InputError, MissingExtraError, Option, words
 from clearwood._shared.memory import free_memory
@@ -25,11 +26,14 @@ from clearwood.table.parts.rows import (
 from clearwood.table.parts.storage import (
     File,
     as_address,
+    before_pattern,
+    filesystem_of,
     is_address,
     is_pattern,
     list_files,
     on_this_machine,
     opened,
+    shown_address,
     unreadable,
 )
 from clearwood.table.parts.survey import differing, survey
@@ -111,7 +115,7 @@ def _found(
     """Return the rows, what they come from, whether it is one file, and about how many bytes."""
     if isinstance(source, str | os.PathLike):
         path = as_address(str(source))
-        return _files([path], path, request, parts=parts)
+        return _files([path], shown_address(path), request, parts=parts)
     kind = _kind_of(source)
     if kind == "dataset":
         return _dataset(source), "pyarrow data", False, _CELL * _cells_in(source)
@@ -221,8 +225,8 @@ def _files(
         )
     if endings == {True}:
         return *_parquet(tables, paths, origin), is_one, _parquet_bytes(tables)
-    text = _csv(tables, request.text_file)
-    n_bytes = sum(f.size * (_UNPACKED if f.path.lower().endswith(".gz") else 1) for f in tables)
+    text = _csv(tables, paths, request.text_file)
+    n_bytes = sum(f.size * (_UNPACKED if f.name.lower().endswith(".gz") else 1) for f in tables)
     return text, origin, is_one, n_bytes
 
 
@@ -257,8 +261,8 @@ def _parquet(files: list[File], paths: list[str], origin: str) -> tuple[Named, s
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("reading Parquet files in parts", extra="arrow") from None
-    if len(paths) == 1 and any("=" in Path(file.path).parent.name for file in files):
-        return _partitioned(paths[0]), origin
+    if len(paths) == 1 and any(_of_folders(file, paths[0]) for file in files):
+        return _partitioned(files, paths[0]), origin
     named: Named = []
     for file in files:
         try:
@@ -285,11 +289,35 @@ def _divided(file: File, rows: list[int]) -> Iterator[tuple[str, Rows]]:
         yield name, ParquetRows(file, tuple(groups))
 
 
-def _partitioned(folder: str) -> Named:
-    """Return the files of a folder whose subfolders are named by values: year=2024."""
+def _of_folders(file: File, source: str) -> tuple[tuple[str, str], ...]:
+    """Return the values that the names of folders state, year=2024, below a source."""
+    start = before_pattern(str(Path(source).expanduser()) if not is_address(source) else source)
+    inside = shown_address(file.path).replace(os.sep, "/").removeprefix(start)
+    named = (folder.split("=", maxsplit=1) for folder in inside.split("/")[:-1] if "=" in folder)
+    return tuple((name, unquote(value)) for name, value in named)
+
+
+def _partitioned(files: list[File], source: str) -> Named:
+    """Return Parquet files in folders that are named by values: year=2024."""
+    import pyarrow as pa
     from pyarrow import dataset
 
-    return _dataset(dataset.dataset(folder, partitioning="hive"))
+    system, _ = filesystem_of(files[0])
+    start = before_pattern(source)
+    base = start.split("://", maxsplit=1)[-1] if is_address(source) else start
+    try:
+        found = dataset.dataset(
+            [filesystem_of(file)[1] for file in files],
+            filesystem=system,
+            format="parquet",
+            partitioning="hive",
+            partition_base_dir=base,
+        )
+    except (OSError, pa.ArrowInvalid) as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        message = f"the files of {shown_address(source)} are not one table: {reason}"
+        raise unreadable(source, message) from error
+    return _dataset(found)
 
 
 def _parquet_bytes(files: list[File]) -> int:
@@ -303,7 +331,7 @@ def _parquet_bytes(files: list[File]) -> int:
     return n_bytes
 
 
-def _csv(files: list[File], options: TextFile) -> Named:
+def _csv(files: list[File], paths: list[str], options: TextFile) -> Named:
     try:
         import pyarrow as pa  # noqa: F401 - batches are Arrow's
     except ImportError:
@@ -311,16 +339,17 @@ def _csv(files: list[File], options: TextFile) -> Named:
     named: Named = []
     for file in files:
         with on_this_machine(file.path) as path:
-            named.append((file.name, CsvRows(file, scan_csv(path, file.name, options))))
+            beside = _of_folders(file, paths[0]) if len(paths) == 1 else ()
+            named.append((file.name, CsvRows(file, scan_csv(path, file.name, options), beside)))
     return _alike(named)
 
 
 def _alike(named: Sequence[tuple[str, Rows]]) -> Named:
     """Read as numbers the columns that are numbers in all files, which have the same columns."""
     first, *others = [(name, rows) for name, rows in named if isinstance(rows, CsvRows)]
-    wanted = first[1].scan.dialect.names
+    wanted = first[1].names
     for name, rows in others:
-        here = rows.scan.dialect.names
+        here = rows.names
         if set(here) != set(wanted):
             raise differing(name, here, wanted, first[0])
     scans = [rows.scan for _, rows in named if isinstance(rows, CsvRows)]

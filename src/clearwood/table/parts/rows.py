@@ -4,8 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from clearwood._shared.errors import InputError
-from clearwood.table.parts.storage import File, on_this_machine, opened, unreadable
+from clearwood.table.parts.storage import (
+    File,
+    on_this_machine,
+    opened,
+    shown_address,
+    unreadable,
+)
 from clearwood.table.reading.csv import CsvScan
 from clearwood.table.reading.frames import from_frame, from_memory
 from clearwood.table.reading.raw import Raw
@@ -20,6 +28,10 @@ __all__ = [
     "ParquetRows",
     "Rows",
 ]
+
+
+#: How a folder is named whose rows lack a value.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Rows(Protocol):
@@ -82,18 +94,32 @@ class CsvRows:
         The file.
     scan
         How it is read.
+    beside
+        Columns with one value each, which the names of its folders state: year=2024.
     """
 
     file: File
     scan: CsvScan
+    beside: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the file, and those of its folders."""
+        return [*self.scan.dialect.names, *(name for name, _ in self.beside)]
 
     def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
         """Read the file from its beginning."""
         decimal = self.scan.decimal
+        wanted = set(self.names if columns is None else columns)
+        # rows are counted by a column of the file, also where none is wanted
+        read = [name for name in self.scan.dialect.names if name in wanted]
+        read = read or list(self.scan.dialect.names[:1])
         with on_this_machine(self.file.path) as path:
-            for batch in self.scan.batches(path, self.file.name, rows, columns):
-                raws = _of_file(batch)
-                yield [replace(raw, decimal=decimal) for raw in raws] if decimal else raws
+            for batch in self.scan.batches(path, self.file.name, rows, read):
+                raws = [raw for raw in _of_file(batch) if raw.name in wanted]
+                raws = [replace(raw, decimal=decimal) for raw in raws] if decimal else raws
+                same = (one for one in self.beside if one[0] in wanted)
+                yield [*raws, *(_constant(*one, batch.num_rows) for one in same)]
 
     def checked(self) -> "CsvRows":
         """Return the rows with the columns that are numbers to the end of the file."""
@@ -259,6 +285,13 @@ def _cut(raws: list[Raw], rows: int) -> Iterator[list[Raw]]:
             yield [raw.at(slice(start, start + rows)) for raw in raws]
 
 
+def _constant(name: str, value: str, n_rows: int) -> Raw:
+    """Return a column with the same text in all rows."""
+    if value == _NO_VALUE:
+        return Raw(name, "string", np.full(n_rows, -1, np.int32), ())
+    return Raw(name, "string", np.zeros(n_rows, np.int32), (value,))
+
+
 def _of_file(batch: Any) -> list[Raw]:
     """Return the columns of a batch from a file, in which dictionaries are strings."""
     import pyarrow as pa
@@ -275,10 +308,10 @@ def _of_file(batch: Any) -> list[Raw]:
 def broken(file: File, error: Exception) -> InputError:
     """Return the error for a Parquet file that cannot be read."""
     if isinstance(error, PermissionError):
-        message = f"you do not have permission to read {file.path}"
+        message = f"you do not have permission to read {shown_address(file.path)}"
         return unreadable(file.path, message, "check its permissions.")
     if isinstance(error, FileNotFoundError):
-        message = f"{file.path} is not there any more"
+        message = f"{shown_address(file.path)} is not there any more"
         return unreadable(file.path, message, "read the table again, or put the file back.")
     reason = str(error).split("\n", maxsplit=1)[0]
     return unreadable(

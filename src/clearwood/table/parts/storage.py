@@ -14,17 +14,23 @@ from clearwood._shared.errors import InputError, MissingExtraError
 __all__ = [
     "File",
     "as_address",
+    "before_pattern",
+    "filesystem_of",
     "is_address",
     "is_pattern",
     "list_files",
     "on_this_machine",
     "opened",
+    "shown_address",
     "unreadable",
 ]
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _LOST_SLASH = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
+#: Options of a file system after an address, and who reads it before the place: Arrow's spelling.
+_OPTIONS = re.compile(r"\?\w+=[^/]*$")
+_READER = re.compile(r"(?<=://)[^/@]*@")
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class File:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.path.rsplit("/", maxsplit=1)[-1]
+        return shown_address(self.path).rsplit("/", maxsplit=1)[-1]
 
 
 def is_address(path: str) -> bool:
@@ -61,8 +67,36 @@ def is_address(path: str) -> bool:
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a text has signs that stand for several files."""
-    return _PATTERN.search(path) is not None
+    """Whether a text has signs that stand for several files.
+
+    Examples
+    --------
+    >>> is_pattern("s3://rows/part-?.csv"), is_pattern("s3://rows/a.csv?region=eu-west-1")
+    (True, False)
+    """
+    return _PATTERN.search(shown_address(path)) is not None
+
+
+def shown_address(path: str) -> str:
+    """Return an address without keys and options of its file system; a path as it is.
+
+    Examples
+    --------
+    >>> shown_address("gs://anonymous@rows/a.csv?endpoint_override=localhost:9099")
+    'gs://rows/a.csv'
+    """
+    return _READER.sub("", _OPTIONS.sub("", path)) if is_address(path) else path
+
+
+def _like(address: str, place: str) -> str:
+    """Return the address of another place in the file system of an address."""
+    scheme, reader, options = (
+        address.split("://", maxsplit=1)[0],
+        _READER.search(address),
+        _OPTIONS.search(address),
+    )
+    ends = ("" if found is None else found[0] for found in (reader, options))
+    return f"{scheme}://{next(ends)}{place.lstrip('/')}{next(ends)}"
 
 
 def as_address(path: str) -> str:
@@ -78,14 +112,14 @@ def as_address(path: str) -> str:
 
 def unreadable(path: str, message: str, hint: str | None = None) -> InputError:
     """Return the error for a file or folder that cannot be read."""
-    return InputError(message, parameter="source", value=path, hint=hint)
+    return InputError(message, parameter="source", value=shown_address(path), hint=hint)
 
 
 def _filesystem(address: str) -> tuple[Any, str]:
     """Return pyarrow's file system for an address, and the path in it."""
-    scheme = address.split("://", maxsplit=1)[0]
+    scheme, shown = address.split("://", maxsplit=1)[0], shown_address(address)
     if scheme in {"http", "https", "ftp"}:  # which list no files, and are read again for each pass
-        raise unreadable(address, f"{address} is not a file on this machine", "download it first.")
+        raise unreadable(address, f"{shown} is not a file on this machine", "download it first.")
     try:
         from pyarrow import fs
     except ImportError:
@@ -99,7 +133,7 @@ def _filesystem(address: str) -> tuple[Any, str]:
     except ImportError:
         raise unreadable(
             address,
-            f"{address} cannot be read: {reason}",
+            f"{shown} cannot be read: {reason}",
             f"addresses of {scheme}:// may need fsspec: pip install fsspec.",
         ) from None
     try:
@@ -107,7 +141,7 @@ def _filesystem(address: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise unreadable(
             address,
-            f"{address} cannot be read: {_first_line(error)}",
+            f"{shown} cannot be read: {_first_line(error)}",
             "copy the files to this machine, or install what the message names.",
         ) from error
     return fs.PyFileSystem(fs.FSSpecHandler(files)), path
@@ -131,7 +165,8 @@ def list_files(source: str) -> tuple[list[File], bool]:
         ) from error
     except OSError as error:
         hint = "check the address, the network and your keys." if is_address(source) else None
-        raise unreadable(source, f"{source} cannot be read: {_first_line(error)}", hint) from error
+        message = f"{shown_address(source)} cannot be read: {_first_line(error)}"
+        raise unreadable(source, message, hint) from error
 
 
 def _list_local(source: str) -> tuple[list[File], bool]:
@@ -167,28 +202,30 @@ def _is_hidden(relative: str) -> bool:
 def _list_remote(source: str) -> tuple[list[File], bool]:
     from pyarrow import fs
 
-    pattern = source if _PATTERN.search(source) else None
-    start = source if pattern is None else source[: _PATTERN.search(source).start()]  # type: ignore[union-attr]
-    start = start if pattern is None else start.rsplit("/", maxsplit=1)[0]
-    files, path = _filesystem(start)
-    scheme = source.split("://", maxsplit=1)[0]
+    place = shown_address(source).split("://", maxsplit=1)[1]
+    sign = _PATTERN.search(place)
+    start = place if sign is None else place[: sign.start()].rsplit("/", maxsplit=1)[0]
+    files, path = _filesystem(_like(source, start))
     info = files.get_file_info(path)
     if info.type == fs.FileType.File:
-        return [_remote(scheme, info)], False
+        return [_remote(source, info)], False
     if info.type == fs.FileType.NotFound:
-        raise unreadable(source, f"there is nothing at {source}", "check the address.")
+        raise unreadable(
+            source, f"there is nothing at {shown_address(source)}", "check the address."
+        )
     found = files.get_file_info(fs.FileSelector(path, recursive=True))
     listed = [
-        _remote(scheme, one)
+        _remote(source, one)
         for one in sorted(found, key=lambda one: str(one.path))
         if one.type == fs.FileType.File and not _is_hidden(one.path.removeprefix(path).strip("/"))
     ]
-    if pattern is not None:
-        whole = re.compile(_as_expression(pattern.split("://", maxsplit=1)[1].strip("/")))
-        paths = (one.path.split("://", maxsplit=1)[1].strip("/") for one in listed)
+    if sign is not None:
+        whole = re.compile(_as_expression(place.strip("/")))
+        paths = (shown_address(one.path).split("://", maxsplit=1)[1].strip("/") for one in listed)
         listed = [one for one, p in zip(listed, paths, strict=True) if whole.fullmatch(p)]
     if not listed:
-        raise unreadable(source, f"no file matches {source}", "check the address.")
+        message = f"no file matches {shown_address(source)}"
+        raise unreadable(source, message, "check the address.")
     return listed, True
 
 
@@ -201,9 +238,29 @@ def _as_expression(pattern: str) -> str:
     )
 
 
-def _remote(scheme: str, info: Any) -> File:
+def _remote(source: str, info: Any) -> File:
     changed = info.mtime_ns / 1e9 if info.mtime_ns else 0.0
-    return File(f"{scheme}://{str(info.path).lstrip('/')}", int(info.size or 0), changed)
+    return File(_like(source, str(info.path)), int(info.size or 0), changed)
+
+
+def before_pattern(path: str) -> str:
+    """Return the folder that a path, a pattern or an address begins with.
+
+    Examples
+    --------
+    >>> before_pattern("rows/year=*/a.csv"), before_pattern("s3://me@rows/2024/")
+    ('rows', 's3://rows/2024')
+    """
+    place = shown_address(path)
+    sign = _PATTERN.search(place)
+    return (place if sign is None else place[: sign.start()].rpartition("/")[0]).rstrip("/")
+
+
+def filesystem_of(file: File) -> tuple[Any, str]:
+    """Return pyarrow's file system of a file, and its path in it."""
+    from pyarrow import fs
+
+    return _filesystem(file.path) if is_address(file.path) else (fs.LocalFileSystem(), file.path)
 
 
 @contextmanager
@@ -224,7 +281,7 @@ def on_this_machine(path: str) -> Iterator[Path]:
         yield Path(path)
         return
     with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
-        copy = Path(folder) / path.rsplit("/", maxsplit=1)[-1]
+        copy = Path(folder) / shown_address(path).rsplit("/", maxsplit=1)[-1]
         files, inside = _filesystem(path)
         with files.open_input_stream(inside, compression=None) as file, copy.open("wb") as out:
             shutil.copyfileobj(file, out, 1 << 20)
