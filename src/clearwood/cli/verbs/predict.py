@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
-from clearwood.cli.support.console import print_json, print_text
+from clearwood.cli.support.console import print_json, print_text, prose
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
 from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
 from clearwood.cli.support.verb import verb
@@ -113,7 +113,7 @@ def predict(
     else:
         what = "of" if outcome is None else f"of {outcome} for"
         rows = count(table.n_rows, "row")
-        print_text(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})")
+        print_text(prose(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})"))
 
 
 def _check_all_rows(reading: Reading) -> None:
