@@ -324,3 +324,15 @@ def test_a_target_with_a_name_of_several_lines_has_one_line():
     data = cw.read(rows, target="two\nlines")
     factors = cw.factors(cw.learner("ols").fit(data), data)
     assert str(factors).splitlines()[0] == "Factors of ols: differences of two lines"
+
+
+def test_a_date_has_no_cells_unless_the_model_does_without_it():
+    rng = np.random.default_rng(0)
+    day = np.datetime64("2024-01-01", "us") + rng.integers(0, 90, 80) * np.timedelta64(1, "D")
+    x = rng.normal(size=80)
+    data = cw.read({"x": x, "day": day, "y": 2 * x + 0.1 * rng.normal(size=80)}, target="y")
+    with pytest.raises(cw.InputError, match="'day' is a date, which has no cells"):
+        cw.factors(cw.learner("ols").fit(data), data)
+    for model in (cw.learner("subset", size=1), cw.learner("ols", select="anova:1")):
+        table = cw.factors(model.fit(data), data)
+        np.testing.assert_allclose(table.predict(data), model.predict(data), rtol=1e-6)

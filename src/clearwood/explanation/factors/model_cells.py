@@ -88,16 +88,29 @@ class ModelCells:
         """The columns that the model has, all of them numbers or levels."""
         used = sorted({k for players in self.sets for k in players})
         used = [k for k in used if (self.game.groups == k).any()]
-        for k in used:
+        without_cells = {
+            k for k in used if not self.column(k).is_coded and self.column(k).kind not in NUMERIC
+        }
+        for k in without_cells:
             column = self.column(k)
-            if not column.is_coded and column.kind not in NUMERIC:
+            if self._changes_score(k):
                 raise InputError(
                     f"column {column.name!r} is a {column.kind}, which has no cells in a table",
                     parameter="model",
                     value=column.name,
                     hint="fit the model without it, or with the year or month as columns.",
                 )
-        return tuple(used)
+        return tuple(k for k in used if k not in without_cells)
+
+    def _changes_score(self, k: int) -> bool:
+        """Whether the score changes with a column; a linear model may have chosen others."""
+        if any(k in players and len(players) > 1 for players in self.sets):
+            return True
+        own = self.column(k)
+        first = self.table.take(np.zeros(self.table.n_rows, np.intp))
+        columns = tuple(own if one.name == own.name else one for one in first.columns)
+        scores = self.score(self.game.rows(replace(first, columns=columns)).codes)
+        return bool(np.ptp(scores) > 0)
 
     def column(self, k: int) -> Column:
         """Return the user's column of a player."""
