@@ -111,6 +111,17 @@ def test_a_posterior_is_shown_with_its_bands_and_beside_the_priors(claims):
     assert {"coefficient", "prior, low"} <= set(sheet.mixed)
 
 
+def test_a_model_that_is_no_sum_of_few_terms_is_written_out_line_by_line():
+    data = cw.datasets.load("diabetes")
+    for name, settings in {"prim": {"boxes": 1}, "hme": {"levels": 1, "restarts": 1}}.items():
+        model = cw.learner(name, **settings).fit(data)
+        blocks = section_of(report(model, data, quick=True, sections=["terms"])).blocks
+        sheet = next(b for b in blocks if isinstance(b, Sheet))
+        frame = cw.models.equation(model).to_frame("dict")
+        assert [row[0] for row in sheet.rows] == list(next(iter(frame.values())))
+        assert any(isinstance(b, Chart) for b in blocks)
+
+
 def test_rows_outside_the_training_range_are_counted(gam, claims):
     other = cw.datasets.insurance(300, seed=9)
     page = report(gam, claims, test=other, quick=True, sections=["terms"])

@@ -278,6 +278,7 @@ class Collector:
             findings,
             effects=effects,
             coefficients=self.subject.coefficients() if self.options.has_rows else None,
+            equation=self.subject.equation() if self.options.has_rows else None,
             factors=self._when(Step.FACTORS, self.subject.factors),
             interaction_effects=pairs or (),
             more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),

@@ -34,7 +34,7 @@ from clearwood.explanation import (
     training_curve,
 )
 from clearwood.forest import Forest
-from clearwood.models import Learner
+from clearwood.models import Learner, equation, has_equation
 from clearwood.table import Parts, Table
 
 __all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some_rows"]
@@ -190,6 +190,10 @@ class ExplainedModel:
                 return coefficients(self.model, self.table)
             except InputError:
                 return None
+
+    def equation(self) -> Any:
+        """Write out the model, or return None where it cannot be written out."""
+        return equation(self.model) if has_equation(self.model) else None
 
     def training(self) -> TrainingCurve | None:
         """Return the training of a network, or None."""

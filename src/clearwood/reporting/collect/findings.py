@@ -258,6 +258,8 @@ class Findings:
         each listed term of one or two columns, with the model's own band where it has one.
     coefficients
         Of a linear learner that is explained on the rows it was fitted to.
+    equation
+        What `clearwood.models.equation` returns for the model; None where it cannot be written out.
     factors
         A learner in which at most two columns interact, as a base value and what cells do to it.
     inside
@@ -306,6 +308,7 @@ class Findings:
     terms: "TermTable | None" = None
     term_effects: "tuple[Effect, ...]" = ()
     coefficients: "Coefficients | None" = None
+    equation: Any = None
     factors: "Factors | None" = None
     inside: Inside | None = None
     n_test_outside: int | None = None

@@ -22,6 +22,8 @@ def section(findings: Findings) -> Section | None:
     """Write the section; none for models that are not a sum of few terms."""
     if findings.terms is None and findings.coefficients is not None:
         return Section("terms", TITLE, tuple(_linear(findings)))
+    if findings.terms is None and findings.equation is not None:
+        return Section("terms", TITLE, tuple(_equation(findings.equation)))
     if findings.terms is None:
         why = findings.failures.get(Step.TERMS)
         if why is None:
@@ -80,6 +82,29 @@ def _coefficients(table: Coefficients) -> list[Block]:
         Sheet("coefficients", caption, ("line", *known), rows, shown=40, mixed=tuple(in_units)),
         *(Note("About the coefficients", sentence(note)) for note in table.notes),
     ]
+
+
+def _equation(equation: Any) -> list[Block]:
+    """Write a model that is no sum of few terms line by line, as the library prints it."""
+    frame = equation.to_frame("dict")
+    columns = {name: [_plain(value) for value in values] for name, values in frame.items()}
+    lines = tuple(zip(*columns.values(), strict=True))
+    text = "The model can be written out line by line; cw.models.equation(model) prints it in full."
+    if not lines:
+        text = "The model predicts the same for every row: there is nothing to write out."
+    notes = tuple(sentence(note) for note in getattr(equation, "notes", ()))
+    headings = tuple(name.replace("_", " ") for name in columns)
+    blocks: list[Block] = [Prose((text, *notes), lead=True)]
+    if lines:
+        caption = "The model, line by line"
+        blocks.append(Sheet("equation", caption, headings, lines, shown=40, mixed=headings))
+    if lines and hasattr(equation, "plot"):
+        blocks.append(chart("equation", equation.plot()))
+    return blocks
+
+
+def _plain(value: Any) -> str | float | None:
+    return _cell(float(value)) if isinstance(value, int | float | np.number) else str(value)
 
 
 def _cell(value: float) -> float | None:

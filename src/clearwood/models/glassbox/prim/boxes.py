@@ -89,6 +89,11 @@ class BoxList(Result):
 
     __repr__ = __str__
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the table of the boxes does not have."""
+        return (f"the prediction outside all boxes is {number(self.mean)}",)
+
     def _columns(self) -> Mapping[str, Any]:
         names = ("rule", "support", "mean", "error", "found_mean", "n_held_out")
         return {name: [getattr(row, name) for row in self.rows] for name in names}
