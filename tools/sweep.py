@@ -3,7 +3,7 @@
 Each learner is fitted to each table, predicts, is saved, loaded, inspected, benchmarked, explained
 and reported. A pair ends as "ok", as "refused" (an `InputError` that says what to
 try) or as "FAILED"; "." is a task that the learner does not have. Warnings are listed. The exit
-code is 1 after a failure.
+code is 1 after a failure. Ctrl-C ends with what is done.
 
 Learners are written as "NAME SETTING=VALUE ...", tables as "FILE target=COLUMN OPTION=VALUE ..."
 with the options of `clearwood.read`, several columns with commas. By default the whole catalogue on
@@ -23,7 +23,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -335,7 +335,7 @@ def print_table(trials: list[Trial]) -> None:
     learners = list(dict.fromkeys(trial.learner for trial in trials))
     verdicts = {(trial.learner, trial.place): trial.verdict for trial in trials}
     lines = [["", *tables]]
-    lines += [[one, *(verdicts[one, table] for table in tables)] for one in learners]
+    lines += [[one, *(verdicts.get((one, table), "") for table in tables)] for one in learners]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     for line in lines:
         print("  ".join(map(str.ljust, line, widths)).rstrip())
@@ -364,8 +364,8 @@ def main() -> int:
     parser.add_argument("--to", type=Path, help="keep models and pages in this folder")
     given = parser.parse_args()
     signal.signal(signal.SIGPROF, _too_long)
-    trials = []
-    with tempfile.TemporaryDirectory() as empty:
+    trials: list[Trial] = []
+    with tempfile.TemporaryDirectory() as empty, suppress(KeyboardInterrupt):
         folder = given.to or Path(empty)
         folder.mkdir(parents=True, exist_ok=True)
         tables = {text: table_of(text, given.rows, folder) for text in given.on}
