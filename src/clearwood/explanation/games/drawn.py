@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import is_whole
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import bad_value
 from clearwood._shared.progress import Step, progress, silent
@@ -137,8 +138,9 @@ class BoundDraw(BoundGame):
 
 def check_background_rows(n_background: Any) -> None:
     """Check how many rows of a background are wanted: a number, "all", or None."""
-    is_whole = isinstance(n_background, int | np.integer) and not isinstance(n_background, bool)
-    if n_background in (None, "all") if not is_whole else n_background >= 1:
+    if n_background is None or n_background == "all":
+        return
+    if is_whole(n_background) and n_background >= 1:
         return
     raise bad_value(
         "n_background", n_background, 'it must be a whole number of at least 1, or "all"'
