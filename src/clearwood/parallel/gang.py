@@ -17,8 +17,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as LateError
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,7 +162,6 @@ class _Watch:
 
     def __init__(self, client: Any, addresses: Sequence[str], session: str) -> None:
         self.client, self.addresses, self.session = client, list(addresses), session
-        self._pool = ThreadPoolExecutor(1)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         """Call a function on all workers; a worker that does not answer is lost."""
@@ -179,13 +177,24 @@ class _Watch:
                 raise LostError(f"the worker {address} does not answer ({answer})")
         return answers
 
-    def _within(self, call: Callable[[], Any]) -> Any:
+    @staticmethod
+    def _within(call: Callable[[], Any]) -> Any:
+        """Call in a thread that may wait for ever without keeping the program alive."""
+        answer: Future[Any] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(call())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, daemon=True).start()
         try:
-            return self._pool.submit(call).result(_SILENT)
-        except LateError:
-            self._pool = ThreadPoolExecutor(1)  # the other one waits for ever
-            raise LostError(f"a worker has not answered for {_SILENT:g} seconds") from None
-        except OSError as error:
+            return answer.result(_SILENT)
+        except OSError as error:  # TimeoutError is one
+            if not answer.done():
+                message = f"a worker has not answered for {_SILENT:g} seconds"
+                raise LostError(message) from None
             raise LostError(f"the scheduler does not answer ({error})") from error
 
     def events(self, patience: Callable[[], float]) -> Iterator[tuple[int, Event]]:
@@ -224,7 +233,6 @@ class _Watch:
                 self._within(stop)
         except (LostError, RuntimeError):
             pass  # they end by themselves when nobody looks at them
-        self._pool.shutdown(wait=False)
 
 
 # In the worker

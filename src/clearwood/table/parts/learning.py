@@ -52,11 +52,13 @@ def learn_encoder(encoder: Encoder, parts: Parts) -> Encoder:
                 step(batch.n_rows)
             for tally in open_ones.values():
                 tally.end_reading()
-        is_weighted = bool(weights)
         columns = {c.name: c for c in empty.columns}
         encoder.fit_tallies(
             empty,
-            {name: tally.result(columns[name], is_weighted) for name, tally in tallies.items()},
+            {
+                name: tally.result(columns[name], is_weighted=bool(weights))
+                for name, tally in tallies.items()
+            },
         )
         if encoder.scale:
             _learn_scale(encoder, parts, [*encoder.used_, *weights])
@@ -82,7 +84,7 @@ class _Tally(Protocol):
     def end_reading(self) -> None:
         """Note that all rows have been read once more."""
 
-    def result(self, column: Column, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: FBT001
+    def result(self, column: Column, *, is_weighted: bool) -> tuple[Column, Weight]:
         """Return few values that tell as much as all, with weights."""
 
 
@@ -107,7 +109,7 @@ class _Codes:
     def end_reading(self) -> None:
         self.is_open = False
 
-    def result(self, column: Column, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: ARG002, FBT001
+    def result(self, column: Column, *, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: ARG002
         present = np.flatnonzero(self.counts)
         values = (present - 1).astype(column.values.dtype)
         return _with(column, values), self.counts[present]
@@ -119,13 +121,13 @@ class _Numbers:
     def __init__(self, *, imputes: bool) -> None:
         self.middle = _Middle() if imputes else None
         self.is_open = imputes
-        self.n_missing = 0
+        self.has_missing = False
 
     def add(self, values: NDArray[Any], weight: Weight) -> None:
         assert self.middle is not None
         known = ~np.isnan(values)
         if not known.all():
-            self.n_missing += 1
+            self.has_missing = True
             values, weight = values[known], None if weight is None else weight[known]
         self.middle.add(_keys_of_floats(values), weight)
 
@@ -133,9 +135,9 @@ class _Numbers:
         assert self.middle is not None
         self.is_open = self.middle.end_reading()
 
-    def result(self, column: Column, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: FBT001
+    def result(self, column: Column, *, is_weighted: bool) -> tuple[Column, Weight]:
         values = [] if self.middle is None else _floats_of_keys(self.middle.values).tolist()
-        if self.n_missing or not values:
+        if self.has_missing or not values:
             values.append(np.nan)
         # without weights, medians of even numbers of rows are written in another way
         return _with(column, np.array(values)), np.ones(len(values)) if is_weighted else None
@@ -148,7 +150,7 @@ class _Dates:
         self.middle = _Middle() if imputes else None
         self.is_open = True
         self.telling = np.zeros(0, "datetime64[us]")
-        self.n_missing = 0
+        self.has_missing = False
         self._is_first = True
 
     def add(self, values: NDArray[Any], weight: Weight) -> None:
@@ -159,7 +161,7 @@ class _Dates:
             self.middle.add(dates.view(np.int64).view(np.uint64) ^ _SIGN, share)
         if not self._is_first:
             return
-        self.n_missing += int(len(values) - len(dates))
+        self.has_missing = self.has_missing or len(dates) < len(values)
         dates = np.concatenate([self.telling, dates])
         if len(dates):
             features = calendar_features(dates)
@@ -170,12 +172,12 @@ class _Dates:
         self._is_first = False
         self.is_open = self.middle is not None and self.middle.end_reading()
 
-    def result(self, column: Column, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: ARG002, FBT001
+    def result(self, column: Column, *, is_weighted: bool) -> tuple[Column, Weight]:  # noqa: ARG002
         values, weight = self.telling, np.zeros(len(self.telling))
         if self.middle is not None and len(self.middle.values):
             lower = (self.middle.values[:1] ^ _SIGN).view(np.int64).view("datetime64[us]")
             values, weight = np.concatenate([values, lower]), np.append(weight, 1.0)
-        if self.n_missing or not len(values):
+        if self.has_missing or not len(values):
             values, weight = np.append(values, np.datetime64("NaT", "us")), np.append(weight, 0.0)
         return _with(column, values.astype(column.values.dtype)), weight
 
