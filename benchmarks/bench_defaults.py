@@ -29,11 +29,11 @@ from threadpoolctl import threadpool_limits
 
 import clearwood as cw
 from benchmarks._harness import ROOT
+from benchmarks._shared_tables import DATA, SHARED, Rows, read_shared
 from clearwood.models import catalogue
 
 __all__ = ["Relative", "compared", "relative", "report"]
 
-DATA = ROOT.parent / "shared" / "data"
 KEPT = ROOT / "build" / "default-ebm.json"
 ROWS = 2_000
 FOLDS, USED_FOLDS = 5, 3
@@ -41,74 +41,10 @@ FOLDS, USED_FOLDS = 5, 3
 PROMISED = {"gbm": 1.04, "lightgbm": 1.04, "xgboost": 1.04, "catboost": 1.04}
 #: A probability of zero would outweigh all other rows.
 _LEAST = 1e-6
+#: Learners for two classes have nothing to predict there.
+_SEVERAL_CLASSES = ("penguins",)
 #: Seconds after which a learner is not fitted to further tables.
 _ENOUGH = 120.0
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file of the shared tables: its target, the columns to drop, and the target's scale."""
-
-    file: str
-    target: str
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    classes: bool = False
-    log: bool = False
-    unit: float = 1.0
-
-
-_COMPAS = ("sex", "age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count")
-_TITANIC = ("alive", "class", "who", "adult_male", "embark_town", "alone")
-SHARED = {
-    "california": Source("california_housing.csv", "median_house_value", unit=1e5),
-    "bike": Source("bike_sharing.csv", "cnt", ("instant", "dteday", "casual", "registered")),
-    "hitters": Source("hitters.csv", "Salary", log=True),
-    "wage": Source("wage.csv", "wage", ("logwage", "region")),
-    "carseats": Source("carseats.csv", "Sales"),
-    "diamonds": Source("diamonds.csv", "price", log=True),
-    "mpg": Source("mpg.csv", "mpg", ("name",)),
-    "adult": Source("adult.csv", "income", ("fnlwgt",), classes=True),
-    "compas": Source(
-        "compas.csv",
-        "two_year_recid",
-        keep=(*_COMPAS, "priors_count", "c_charge_degree"),
-        classes=True,
-    ),
-    "german": Source("german_credit.csv", "credit_risk", classes=True),
-    "titanic": Source("titanic.csv", "survived", _TITANIC, classes=True),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A table: a data frame of features, and the target as numbers or class codes."""
-
-    name: str
-    X: Any
-    y: NDArray[Any]
-    classes: bool
-
-    @property
-    def target(self) -> NDArray[Any]:
-        """The target as learners are given it: classes as words, so that they are not numbers."""
-        return np.array([f"class {code}" for code in self.y]) if self.classes else self.y
-
-    def splits(self) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
-        """Return the first folds: their number, rows to fit and rows to judge."""
-        kind = StratifiedKFold if self.classes else KFold
-        splits = kind(FOLDS, shuffle=True, random_state=0).split(self.X, self.y)
-        for fold, (train, test) in zip(range(USED_FOLDS), splits, strict=False):
-            yield fold, train, test
-
-    def loss(self, predicted: NDArray[Any], test: NDArray[Any]) -> float:
-        """Return the root mean squared error, or the log loss of probabilities."""
-        y = self.y[test]
-        if not self.classes:
-            return math.sqrt(np.mean((y - predicted) ** 2))
-        shares = np.clip(predicted, _LEAST, 1 - _LEAST)
-        shares = shares / shares.sum(axis=1, keepdims=True)
-        return float(-np.mean(np.log(shares[np.arange(len(y)), y])))
 
 
 @dataclass(frozen=True)
@@ -195,7 +131,7 @@ def _of_folds(
     """Return losses and CPU seconds of the folds; nothing for a learner without probabilities."""
     task = "binary" if rows.classes else "regression"
     of_folds, times = [], []
-    for _, train, test in rows.splits():
+    for _, train, test in _splits(rows):
         start = time.process_time()
         model = cw.learner(name, task=task, **settings).fit(rows.X.iloc[train], rows.target[train])
         times.append(time.process_time() - start)
@@ -203,7 +139,7 @@ def _of_folds(
             return [], []
         judged = rows.X.iloc[test]
         predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
-        of_folds.append(rows.loss(predicted, test))
+        of_folds.append(_loss(rows, predicted, test))
     return of_folds, times
 
 
@@ -246,13 +182,13 @@ def _explainable_boosting(rows: Rows) -> dict[str, list[float]]:
     kind = ExplainableBoostingClassifier if rows.classes else ExplainableBoostingRegressor
     result: dict[str, list[float]] = {"loss": [], "seconds": []}
     print(f"explainable boosting of {rows.name} ...", flush=True)
-    for _, train, test in rows.splits():
+    for _, train, test in _splits(rows):
         start = time.process_time()
         model = kind(n_jobs=1, random_state=0).fit(rows.X.iloc[train], rows.y[train])
         result["seconds"].append(time.process_time() - start)
         judged = rows.X.iloc[test]
         predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
-        result["loss"].append(rows.loss(predicted, test))
+        result["loss"].append(_loss(rows, predicted, test))
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     KEPT.write_text(json.dumps({**kept, rows.name: result}, indent=1), "utf-8")
     return result
@@ -264,8 +200,9 @@ def _tables(most: int = ROWS) -> Iterator[Rows]:
         print(f"no tables at {DATA}: diabetes and breast cancer of scikit-learn instead")
         yield from _own_tables()
         return
-    for name, source in SHARED.items():
-        yield _read(name, source, most)
+    for name in SHARED:
+        if name not in _SEVERAL_CLASSES:
+            yield read_shared(name, rows=most)
 
 
 def _own_tables() -> Iterator[Rows]:
@@ -277,28 +214,22 @@ def _own_tables() -> Iterator[Rows]:
         yield Rows(name, X, y.to_numpy(), classes=name == "breast cancer")
 
 
-def _read(name: str, source: Source, most: int) -> Rows:
-    """Read a shared table; rows without a target and constant columns are left out."""
-    import pandas as pd
+def _splits(rows: Rows) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
+    """Return the first folds: their number, rows to fit and rows to judge."""
+    kind = StratifiedKFold if rows.classes else KFold
+    splits = kind(FOLDS, shuffle=True, random_state=0).split(rows.X, rows.y)
+    for fold, (train, test) in zip(range(USED_FOLDS), splits, strict=False):
+        yield fold, train, test
 
-    frame = pd.read_csv(DATA / source.file, keep_default_na=False, na_values=[""])
-    frame = frame[[*source.keep, source.target]] if source.keep else frame
-    frame = frame.drop(columns=list(source.drop))
-    frame = frame[frame[source.target].notna()].reset_index(drop=True)
-    varying = [one for one in frame if one == source.target or frame[one].nunique() > 1]
-    frame = frame[varying]
-    if most and len(frame) > most:
-        frame = frame.sample(most, random_state=0).reset_index(drop=True)
-    raw = frame.pop(source.target)
-    if source.classes:
-        y: NDArray[Any] = pd.factorize(raw, sort=True)[0]
-    else:
-        y = np.log(raw.to_numpy(float)) if source.log else raw.to_numpy(float) / source.unit
-    for column in frame:
-        is_number = pd.api.types.is_numeric_dtype(frame[column]) and frame[column].dtype != bool
-        text = frame[column].astype(str).where(frame[column].notna(), np.nan).astype(object)
-        frame[column] = frame[column].astype(float) if is_number else text
-    return Rows(name, frame, y, classes=source.classes)
+
+def _loss(rows: Rows, predicted: NDArray[Any], test: NDArray[Any]) -> float:
+    """Return the root mean squared error, or the log loss of probabilities."""
+    y = rows.y[test]
+    if not rows.classes:
+        return math.sqrt(np.mean((y - predicted) ** 2))
+    shares = np.clip(predicted, _LEAST, 1 - _LEAST)
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    return float(-np.mean(np.log(shares[np.arange(len(y)), y])))
 
 
 def main() -> None:
@@ -310,9 +241,7 @@ def main() -> None:
     if options.tables:
         chosen = options.tables.split(",")
         own = {rows.name: rows for rows in _own_tables()}
-        tables = [
-            own[one] if one in own else _read(one, SHARED[one], options.rows) for one in chosen
-        ]
+        tables = [own[one] if one in own else read_shared(one, rows=options.rows) for one in chosen]
     else:
         tables = list(_tables(options.rows))
     with threadpool_limits(1), warnings.catch_warnings():

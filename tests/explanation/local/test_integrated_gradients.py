@@ -40,7 +40,8 @@ def fitted(task, name="network", **settings):
 
 @pytest.fixture(scope="module")
 def models():
-    return {task: fitted(task) for task in ("regression", "count", "binary", "multiclass")}
+    members = {"regression": 1, "count": 2, "binary": 1, "multiclass": 3}
+    return {task: fitted(task, members=n) for task, n in members.items()}
 
 
 @pytest.mark.parametrize("task", ["regression", "count", "binary", "multiclass"])
@@ -70,12 +71,13 @@ def test_of_a_linear_network_each_column_adds_slope_times_difference():
     """One unit of tanh near zero is a line, whose integral is known."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
-    model = cw.learner("network", epochs=1, layers=1, units=2, activation="relu").fit(X, X[:, 0])
+    settings = {"epochs": 1, "layers": 1, "units": 2, "activation": "relu", "members": 1}
+    model = cw.learner("network", **settings).fit(X, X[:, 0])
     network = model.estimator_
     arrays = {name: np.zeros_like(array) for name, array in network.arrays_.items()}
-    arrays["blocks.0.0.weight"][:, :] = [[2.0, -1.0], [0.0, 0.0]]
-    arrays["blocks.0.0.bias"][0] = 100.0  # far from the kink
-    arrays["head.weight"][0, 0] = 3.0
+    arrays["blocks.0.0.weight"][0] = [[2.0, -1.0], [0.0, 0.0]]
+    arrays["blocks.0.0.bias"][0, 0] = 100.0  # far from the kink
+    arrays["head.weight"][0, 0, 0] = 3.0
     network.arrays_ = arrays
     result = cw.integrated_gradients(model, X, 4, baseline=7)
     inputs, _ = network._inputs(np.vstack([X[4], X[7]]))

@@ -70,7 +70,7 @@ def test_no_weights_whatever_break_a_constraint(seed, size):
     """The direction is a property of the architecture: training cannot lose it."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=(20, 3)), rng.integers(0, 2, 20)])
-    model = NetworkRegressor(epochs=1, units=8, monotone=[1, 0, -1, 0], categorical=[3])
+    model = NetworkRegressor(epochs=1, units=8, monotone=[1, 0, -1, 0], categorical=[3], members=2)
     model.fit(X, rng.normal(size=20))
     model.arrays_ = {
         name: (size * rng.normal(size=array.shape)).astype(np.float32)

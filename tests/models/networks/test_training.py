@@ -5,7 +5,7 @@ import pytest
 
 from clearwood import InputError
 from clearwood.models.networks.estimators import NetworkClassifier, NetworkRegressor
-from clearwood.models.networks.plan import held_out_rows
+from clearwood.models.networks.plan import Plan, held_out_rows
 from clearwood.models.networks.torch_extra import one_thread
 
 torch = pytest.importorskip("torch")
@@ -25,11 +25,11 @@ def rows(n=200, seed=0):
 
 def every_network():
     return {
-        "mlp": modules.Mlp(n_numbers=4, n_outputs=1, **CATEGORY, **LAYERS),
+        "mlp": modules.Mlp(n_numbers=4, n_outputs=1, members=2, **CATEGORY, **LAYERS),
         "batch norm": modules.Mlp(
-            n_numbers=4, n_outputs=1, **CATEGORY, **{**LAYERS, "batch_norm": True}
+            n_numbers=4, n_outputs=1, members=2, **CATEGORY, **{**LAYERS, "batch_norm": True}
         ),
-        "monotone": modules.MonotoneMlp(directions=[1, 0, -1, 0], **CATEGORY, **LAYERS),
+        "monotone": modules.MonotoneMlp(directions=[1, 0, -1, 0], members=2, **CATEGORY, **LAYERS),
         "transformer": modules.Transformer(
             owners=[0, 0, 1, 2],
             category_owners=[3],
@@ -156,11 +156,11 @@ def test_too_few_rows_for_early_stopping_are_refused_with_what_to_set():
         NetworkRegressor(early_stopping=True).fit(X, y)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd"])
 @pytest.mark.parametrize("schedule", ["constant", "cosine", "step", "plateau"])
 def test_every_optimizer_learns_with_every_schedule(optimizer, schedule):
     X, y = rows(200)
-    settings = {"epochs": 25, "learning_rate": 0.02 if optimizer == "adam" else 0.1}
+    settings = {"epochs": 25, "learning_rate": 0.1 if optimizer == "sgd" else 0.02}
     model = NetworkRegressor(
         optimizer=optimizer, schedule=schedule, units=16, categorical=[2], **settings
     ).fit(X, y)
@@ -193,6 +193,52 @@ def test_each_way_to_regularise_changes_the_fit_and_still_learns(settings):
     assert np.mean((model.predict(X) - y) ** 2) < 0.8 * np.var(y)
     if "weight_decay" in settings:
         assert np.var(model.predict(X)) < np.var(plain.predict(X))
+
+
+def test_weight_decay_of_adam_is_a_penalty_and_that_of_adamw_is_not():
+    """At the minimum of loss + decay / 2 · Σ w² a straight line is ridge regression."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    x = (x - x.mean()) / x.std()
+    y = 2 * x
+    network = modules.Mlp(
+        n_numbers=1, levels=[], widths=[], n_outputs=1, members=1, **{**LAYERS, "units": 2}
+    )
+    modules.initialise(network, torch.Generator().manual_seed(0), [0.0])
+    for block in network.blocks:  # without its layers the network is the line
+        torch.nn.init.zeros_(block[0].weight)
+    codes, weight = np.empty((300, 0), np.int64), np.ones(300)
+    samples = training.Samples(x[:, None], codes, y, weight)
+    decay = 1.0
+    plan = Plan("adam", 0.05, 0.9, decay, "cosine", 300, 300, 1, 0.0)
+    training.train(network, samples, np.empty(0, np.intp), plan, "gaussian", 0)
+    slope = float(network.straight.weight.detach())
+    assert slope == pytest.approx(2 / (1 + decay / 2), abs=1e-3)
+
+
+def test_members_are_trained_as_if_each_were_alone():
+    """But for the vectors of categories, which they share."""
+    X, y = rows(60)
+    X = X[:, :2]
+    samples = training.Samples(X, np.empty((60, 0), np.int64), y, np.ones(60))
+    plan = Plan("adam", 0.01, 0.9, 0.01, "cosine", 20, 3, 1, 0.0)
+    shape = {"n_numbers": 2, "levels": [], "widths": [], "n_outputs": 1, **LAYERS}
+    both = modules.Mlp(members=2, **shape)
+    modules.initialise(both, torch.Generator().manual_seed(0), [0.0])
+    alone = [modules.Mlp(members=1, **shape) for _ in range(2)]
+    for k, one in enumerate(alone):
+        one.load_state_dict({name: v[[k]] for name, v in both.state_dict().items()})
+    with one_thread():
+        for network in (both, *alone):
+            training.train(network, samples, np.empty(0, np.intp), plan, "gaussian", 5)
+        numbers = torch.from_numpy(X.astype(np.float32))
+        nothing = torch.zeros(60, 0)
+        scores = both.scores(numbers, nothing).detach()
+        each = torch.cat([one.scores(numbers, nothing).detach() for one in alone])
+        mean = both(numbers, nothing).detach()
+    assert (scores[0] - scores[1]).abs().max() > 1e-3
+    torch.testing.assert_close(scores, each, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(mean, each.mean(dim=0), rtol=1e-4, atol=1e-5)
 
 
 def test_a_learning_rate_that_diverges_is_an_error_that_says_so():
@@ -248,6 +294,7 @@ def test_the_unit_of_the_target_does_not_matter(family):
         ({"early_stopping": "yes"}, "early_stopping='yes'"),
         ({"batch_norm": 1}, "batch_norm=1"),
         ({"embedding": 0}, "embedding=0"),
+        ({"members": 0}, "members=0"),
         ({"family": "tweedie"}, "family='tweedie'"),
         ({"monotone": (1,)}, "monotone="),
     ],

@@ -36,9 +36,11 @@ class TrainingCurve(TableResult):
     loss
         What is minimised, with its unit.
     training
-        Mean loss of the training rows while the epoch went on, dropout included.
+        Mean loss of the training rows while the epoch went on, dropout included; of several
+        members, the mean of their losses.
     validation
-        Loss of the rows held out after each epoch; NaN where none were.
+        Loss of the rows held out after each epoch, as predicted by all members together; NaN where
+        none were.
     learning_rate
         At the end of each epoch.
     best
@@ -46,7 +48,9 @@ class TrainingCurve(TableResult):
     n_held_out
         Rows held out.
     n_weights
-        Numbers that were learned.
+        Numbers that were learned, by all members.
+    members
+        Networks side by side whose mean score predicts.
     seed
         Of the learner.
     """
@@ -60,6 +64,7 @@ class TrainingCurve(TableResult):
     best: int
     n_held_out: int
     n_weights: int
+    members: int
     seed: int
 
     @property
@@ -67,8 +72,12 @@ class TrainingCurve(TableResult):
         """What the reader should know."""
         if self.n_held_out:
             held = f"{count(self.n_held_out, 'row')} held out"
-            return (f"{held}; as they chose the epoch, new rows have a larger loss",)
-        return ("no rows were held out: the training loss does not show overfitting",)
+            notes = (f"{held}; as they chose the epoch, new rows have a larger loss",)
+        else:
+            notes = ("no rows were held out: the training loss does not show overfitting",)
+        if self.members > 1:
+            notes += (f"the mean score of {self.members} networks predicts",)
+        return notes
 
     def _columns(self) -> Mapping[str, Any]:
         return {
@@ -149,5 +158,6 @@ def training_curve(model: Learner) -> TrainingCurve:
         best=fitted.best_epoch_,
         n_held_out=fitted.n_held_out_,
         n_weights=fitted.n_weights_,
+        members=getattr(fitted, "members", 1),
         seed=model.seed,
     )

@@ -51,6 +51,11 @@ def _family(job: Job) -> str | None:
     return "poisson" if job.task is Task.COUNT else None
 
 
+def _usual(job: Job, *, feed_forward: bool = False) -> dict[str, Any]:
+    classes = {Task.BINARY: 2, Task.MULTICLASS: 3}.get(job.task, 1)
+    return usual_settings(job.n_rows, classes=classes, feed_forward=feed_forward)
+
+
 def _for_network(job: Job) -> dict[str, Any]:
     return {"categorical": job.categorical, "monotone": job.monotone}
 
@@ -86,7 +91,7 @@ _FEATURES = (Role.FEATURE, Role.PROTECTED)
 _CELLS = (*_FEATURES, Role.IGNORED)
 
 _TRAINING: dict[str, Any] = {
-    "optimizer": "adam",
+    "optimizer": "adamw",
     "learning_rate": 3e-3,
     "momentum": 0.9,
     "weight_decay": 0.01,
@@ -109,7 +114,7 @@ _torch_entry = partial(
     estimates="mean; probability",
     categories="native",
     complexity=9,
-    resolve=lambda job: usual_settings(job.n_rows, classes=job.task.is_classification),
+    resolve=_usual,
     module=MODULE,
     extra=EXTRA,
 )
@@ -165,19 +170,23 @@ ENTRIES = (
             "layers": 2,
             "units": 64,
             "activation": "silu",
-            "dropout": 0.1,
+            "dropout": 0.0,
             "batch_norm": False,
             "embedding": None,
+            "members": 4,
             **_TRAINING,
+            "optimizer": "adam",
+            "learning_rate": 1e-2,
+            "weight_decay": None,
         },
         space={
-            "layers": Whole(1, 4),
-            "units": Whole(16, 256, log=True),
-            "dropout": Real(0.0, 0.5),
-            "weight_decay": Real(1e-4, 1.0, log=True),
-            "learning_rate": Real(5e-4, 1e-2, log=True),
+            "layers": Whole(1, 3),
+            "units": Whole(16, 128, log=True),
+            "weight_decay": Real(3e-4, 0.1, log=True),
+            "learning_rate": Real(3e-3, 2e-2, log=True),
         },
         monotone=True,
+        resolve=partial(_usual, feed_forward=True),
     ),
     _torch_entry(
         name="transformer",

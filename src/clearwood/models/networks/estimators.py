@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats, Index
@@ -66,6 +65,7 @@ class _Network(Scored):
     random_state: int
     #: What a row takes between two layers, for the size of batches of predictions.
     _row_size: ClassVar[int] = 1_000
+    _is_feed_forward: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,7 +77,8 @@ class _Network(Scored):
 
     def _plan(self, n_rows: int) -> tuple[Plan, float]:
         """Check the settings of the training; also return the share of rows to hold out."""
-        usual = usual_settings(n_rows, classes=is_classifier(self))
+        classes = min(3, len(getattr(self, "classes_", [0])))
+        usual = usual_settings(n_rows, classes=classes, feed_forward=self._is_feed_forward)
         chosen: Any = {name: getattr(self, name) for name in usual}
         chosen = {name: usual[name] if v is None else v for name, v in chosen.items()}
         if not isinstance(chosen["early_stopping"], bool | np.bool_):
@@ -94,7 +95,7 @@ class _Network(Scored):
             optimizer=check_choice("optimizer", settings.optimizer, OPTIMIZERS),
             learning_rate=check_real("learning_rate", settings.learning_rate, 0, strict=True),
             momentum=check_real("momentum", settings.momentum, 0, 0.9999),
-            weight_decay=check_real("weight_decay", settings.weight_decay, 0),
+            weight_decay=check_real("weight_decay", chosen["weight_decay"], 0),
             schedule=check_choice("schedule", settings.schedule, SCHEDULES),
             batch=check_whole("batch_size", chosen["batch_size"], 1),
             epochs=check_whole("epochs", chosen["epochs"], 1),
@@ -445,6 +446,8 @@ def _check_positive(target: Floats, *, strict: bool) -> None:
 class _Mlp(_Network):
     """A feed-forward network, with or without constraints on directions."""
 
+    _is_feed_forward = True
+
     def __init__(
         self,
         *,
@@ -452,13 +455,14 @@ class _Mlp(_Network):
         layers: int = 2,
         units: int = 64,
         activation: str = "silu",
-        dropout: float = 0.1,
+        dropout: float = 0.0,
         batch_norm: bool = False,
         embedding: int | None = None,
+        members: int = 4,
         optimizer: str = "adam",
-        learning_rate: float = 3e-3,
+        learning_rate: float = 1e-2,
         momentum: float = 0.9,
-        weight_decay: float = 0.01,
+        weight_decay: float | None = None,
         schedule: str = "cosine",
         batch_size: int | None = None,
         epochs: int | None = None,
@@ -477,6 +481,7 @@ class _Mlp(_Network):
         self.dropout = dropout
         self.batch_norm = batch_norm
         self.embedding = embedding
+        self.members = members
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
@@ -501,6 +506,7 @@ class _Mlp(_Network):
         shared = {
             "levels": levels,
             "widths": embedding_widths(levels, width),
+            "members": check_whole("members", settings.members, 1, 100),
             **self._layers(),
         }
         numbers, _ = positions(self.categorical, self.n_features_in_)
@@ -545,9 +551,14 @@ class NetworkRegressor(_Numbers, _Mlp):
         Whether the units are standardised over each batch.
     embedding
         Length of the vectors of categories; half the number of levels, 2 to 16, when None.
+    members
+        Networks that are trained side by side from other random starts, and whose mean score
+        predicts; they share the vectors of categories.
     optimizer, learning_rate, momentum, weight_decay
-        "adam" (with decoupled weight decay) or "sgd" (with Nesterov's momentum). For "adam" the
-        momentum is the decay of the mean gradient.
+        "adam" or "sgd" (with Nesterov's momentum), where the weight decay is a penalty, half of it
+        times the sum of squared weights; or "adamw", where each step shrinks the weights by that
+        share of the learning rate. A weight decay of None is 0.01, from 500 rows on 5 / rows. For
+        "adam" and "adamw" the momentum is the decay of the mean gradient.
     schedule
         How the learning rate goes on: "constant", "cosine" (a short rise, then down to zero),
         "step" (halved five times) or "plateau" (halved where the loss stands still).
@@ -556,7 +567,7 @@ class NetworkRegressor(_Numbers, _Mlp):
     early_stopping, validation, patience
         Whether training ends once ``patience`` epochs did not lower the loss of a share of the
         rows that is held out, and goes back to the best epoch; when None, from 1,000 rows on, for
-        classes from 200.
+        two classes from 200.
     clip
         The largest length of a gradient; 0 for no limit.
     monotone
@@ -622,7 +633,7 @@ class _Transformer(_Network):
         width: int = 32,
         heads: int = 4,
         dropout: float = 0.1,
-        optimizer: str = "adam",
+        optimizer: str = "adamw",
         learning_rate: float = 1e-3,
         momentum: float = 0.9,
         weight_decay: float = 0.01,
@@ -734,7 +745,7 @@ class TransformerRegressor(_Numbers, _Transformer):
     family, dropout, optimizer, learning_rate, momentum, weight_decay, schedule
         As of `NetworkRegressor`.
     batch_size, epochs, early_stopping, validation, patience, clip, categorical, random_state
-        As of `NetworkRegressor`.
+        As of `NetworkRegressor`; the rows of any classes are held out from 200 on.
 
     Attributes
     ----------
@@ -780,7 +791,7 @@ class _Cnn(_Network):
         activation: str = "silu",
         dropout: float = 0.1,
         batch_norm: bool = True,
-        optimizer: str = "adam",
+        optimizer: str = "adamw",
         learning_rate: float = 3e-3,
         momentum: float = 0.9,
         weight_decay: float = 0.01,
@@ -896,7 +907,7 @@ class CnnRegressor(_Numbers, _Cnn):
     family, activation, dropout, batch_norm, optimizer, learning_rate, momentum, weight_decay
         As of `NetworkRegressor`.
     schedule, batch_size, epochs, early_stopping, validation, patience, clip, random_state
-        As of `NetworkRegressor`.
+        As of `TransformerRegressor`.
     categorical
         None may be given: cells are numbers.
 

@@ -20,8 +20,8 @@ __all__ = [
 ]
 
 #: Standardised numbers beyond this many standard deviations are drawn in.
-_FAR = 3.0
-#: Beyond this the square would be infinite, and the result is 3 to the last digit.
+_FAR = 10.0
+#: Beyond this the square would be infinite, and the result is the bound to the last digit.
 _FARTHEST = 1e100
 _WIDEST = 16
 
@@ -37,15 +37,16 @@ def centre_and_spread(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def scaled(values: Any, centre: Any, spread: Any) -> Any:
-    """Standardise arrays or tensors, and draw far values in: z / √(1 + (z/3)²).
+    """Standardise arrays or tensors, and draw far values in: z / √(1 + (z/10)²).
 
-    The order of values is kept, and none is further from zero than 3, so that a single far value
-    does not decide a prediction (Holzmüller, Grinsztajn and Steinwart 2024).
+    The order of values is kept, and none is further from zero than 10, so that a single far value
+    does not decide a prediction (Holzmüller, Grinsztajn and Steinwart 2024, who draw in to 3; but
+    then a straight line would bend within the data).
 
     Examples
     --------
     >>> scaled(np.array([5.0, 6.0, 1e9]), 5.0, 1.0).round(3)
-    array([0.   , 0.949, 3.   ])
+    array([ 0.   ,  0.995, 10.   ])
     """
     z = ((values - centre) / spread).clip(-_FARTHEST, _FARTHEST)
     return z / (1 + (z / _FAR) ** 2) ** 0.5

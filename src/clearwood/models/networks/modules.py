@@ -13,7 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import skip_init
 
-__all__ = ["Cnn", "Embedded", "Mlp", "MonotoneMlp", "Transformer", "initialise", "use_generator"]
+__all__ = [
+    "Cnn",
+    "Embedded",
+    "Mlp",
+    "MonotoneMlp",
+    "Transformer",
+    "initialise",
+    "use_generator",
+]
 
 ACTIVATIONS: dict[str, Any] = {
     "relu": torch.relu,
@@ -27,8 +35,9 @@ def initialise(network: nn.Module, generator: torch.Generator, start: Sequence[f
     """Draw every weight; the output begins as the constant ``start``, whatever the inputs are."""
     with torch.no_grad():
         for module in network.modules():
-            if isinstance(module, Linear | nn.Conv2d):
-                fan_in = module.weight[0].numel()
+            if isinstance(module, Linear | Linears | nn.Conv2d):
+                is_several = isinstance(module, Linears)
+                fan_in = module.weight.shape[2] if is_several else module.weight[0].numel()
                 # He's range: the spread of the signal stays the same from layer to layer
                 limit = math.sqrt(6 / max(fan_in, 1))
                 module.weight.uniform_(-limit, limit, generator=generator)
@@ -41,7 +50,7 @@ def initialise(network: nn.Module, generator: torch.Generator, start: Sequence[f
         head: Any = network.head
         head.weight.zero_()
         straight = getattr(network, "straight", None)
-        if isinstance(straight, Linear):
+        if isinstance(straight, Linears):
             straight.weight.zero_()
         head.bias.copy_(torch.tensor(start))
 
@@ -95,6 +104,33 @@ class Linear(nn.Module):
         return nn.functional.linear(values, self.weight, self.bias)
 
 
+class Linears(nn.Module):
+    """Several linear layers side by side, one for each member: (members, rows, inputs)."""
+
+    def __init__(self, members: int, n_in: int, n_out: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(members, n_out, n_in))
+        self.bias = nn.Parameter(torch.zeros(members, n_out))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Compute sums."""
+        return torch.baddbmm(self.bias[:, None], values, self.weight.mT)
+
+
+class Norms(nn.Module):
+    """Standardise the units of each member over the rows of a batch."""
+
+    def __init__(self, members: int, units: int) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(members * units)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Standardise (members, rows, units)."""
+        members, n, units = values.shape
+        flat: Tensor = self.norm(values.transpose(0, 1).reshape(n, members * units))
+        return flat.view(n, members, units).transpose(0, 1)
+
+
 class Embedded(nn.Module):
     """What networks with categories share: a vector for each level.
 
@@ -119,6 +155,14 @@ class Embedded(nn.Module):
             return torch.zeros(len(codes), 0, dtype=next(self.parameters()).dtype)
         return torch.cat([one(codes[:, k]) for k, one in enumerate(self.embeddings)], dim=1)
 
+    def scores(self, numbers: Tensor, embedded: Tensor) -> Tensor:
+        """Compute the scores of each member: (members, rows, outputs)."""
+        raise NotImplementedError
+
+    def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:
+        """Compute the mean score of the members: (rows, outputs)."""
+        return self.scores(numbers, embedded).mean(dim=0)
+
     def settle_unseen(self, known: Sequence[Tensor | None]) -> None:
         """Give unseen levels the mean vector, where training rows had no missing value.
 
@@ -130,11 +174,22 @@ class Embedded(nn.Module):
                     one.weight[-1] = shares @ one.weight[:-1]
 
 
+def _layer(members: int, n_in: int, units: int, settings: dict[str, Any]) -> nn.Sequential:
+    """Put one hidden layer of every member together."""
+    steps: list[nn.Module] = [Linears(members, n_in, units)]
+    if settings["batch_norm"]:
+        steps.append(Norms(members, units))
+    steps += [Activation(settings["activation"]), Dropout(settings["dropout"])]
+    return nn.Sequential(*steps)
+
+
 class Mlp(Embedded):
     """Layers of equal width, each linear with a function of each value after it.
 
     The inputs also go straight to the output, so that the layers have to learn only what is not
-    linear (Cheng and others 2016).
+    linear (Cheng and others 2016). Members are such networks side by side, which share nothing but
+    the vectors of categories; as the mean of their scores predicts, what one of them owes to its
+    random start weighs little (Gorishniy, Kotelnikov and Babenko 2025).
     """
 
     def __init__(
@@ -144,28 +199,23 @@ class Mlp(Embedded):
         levels: Sequence[int],
         widths: Sequence[int],
         n_outputs: int,
+        members: int,
         layers: int,
         units: int,
-        activation: str,
-        dropout: float,
-        batch_norm: bool,
+        **settings: Any,
     ) -> None:
         super().__init__(levels, widths)
-        self.blocks = nn.ModuleList()
-        n_in = n_numbers + sum(widths)
-        for _ in range(layers):
-            steps: list[nn.Module] = [Linear(n_in, units)]
-            if batch_norm:
-                steps.append(nn.BatchNorm1d(units))
-            steps += [Activation(activation), Dropout(dropout)]
-            self.blocks.append(nn.Sequential(*steps))
-            n_in = units
-        self.head = Linear(n_in, n_outputs)
-        self.straight = Linear(n_numbers + sum(widths), n_outputs)
+        self.members = members
+        n_inputs = n_numbers + sum(widths)
+        sizes = [n_inputs] + [units] * (layers - 1)
+        self.blocks = nn.ModuleList(_layer(members, n_in, units, settings) for n_in in sizes)
+        self.head = Linears(members, units, n_outputs)
+        self.straight = Linears(members, n_inputs, n_outputs)
 
-    def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:
-        """Compute scores."""
-        inputs = hidden = torch.cat([numbers, embedded], dim=1)
+    def scores(self, numbers: Tensor, embedded: Tensor) -> Tensor:
+        """Compute the scores of each member."""
+        inputs = torch.cat([numbers, embedded], dim=1).expand(self.members, -1, -1)
+        hidden = inputs
         for block in self.blocks:
             hidden = block(hidden)
         scores: Tensor = self.head(hidden) + self.straight(inputs)
@@ -173,12 +223,12 @@ class Mlp(Embedded):
 
 
 class NonNegative(nn.Module):
-    """A linear layer whose weights are squares, so that no output falls with an input."""
+    """Linear layers, one for each member, whose weights are squares: no output falls."""
 
-    def __init__(self, n_in: int, n_out: int, *, constant: bool = True) -> None:
+    def __init__(self, members: int, n_in: int, n_out: int, *, constant: bool = True) -> None:
         super().__init__()
-        self.root = nn.Parameter(torch.empty(n_out, n_in))
-        self.bias = nn.Parameter(torch.zeros(n_out)) if constant else None
+        self.root = nn.Parameter(torch.empty(members, n_out, n_in))
+        self.bias = nn.Parameter(torch.zeros(members, n_out)) if constant else None
 
     def draw(self, generator: torch.Generator) -> None:
         """Draw weights of which few are large, so that units differ, and constants over the range.
@@ -188,13 +238,14 @@ class NonNegative(nn.Module):
         with torch.no_grad():
             self.root.uniform_(0.0, 1.0, generator=generator)
             # the mean of the sixth power of a uniform number is 1/7: weights sum to 1 on average
-            self.root.copy_(self.root**3 * math.sqrt(7 / max(self.root.shape[1], 1)))
+            self.root.copy_(self.root**3 * math.sqrt(7 / max(self.root.shape[2], 1)))
             if self.bias is not None:
                 self.bias.uniform_(-1.5, 1.5, generator=generator)
 
     def forward(self, values: Tensor) -> Tensor:
         """Compute sums."""
-        return nn.functional.linear(values, self.root.square(), self.bias)
+        sums = values @ self.root.square().mT
+        return sums if self.bias is None else sums + self.bias[:, None]
 
 
 class MonotoneMlp(Embedded):
@@ -214,13 +265,13 @@ class MonotoneMlp(Embedded):
         directions: Sequence[int],
         levels: Sequence[int],
         widths: Sequence[int],
+        members: int,
         layers: int,
         units: int,
-        activation: str,
-        dropout: float,
-        batch_norm: bool,
+        **settings: Any,
     ) -> None:
         super().__init__(levels, widths)
+        self.members = members
         self.held = [j for j, direction in enumerate(directions) if direction]
         self.free = [j for j, direction in enumerate(directions) if not direction]
         signs = torch.tensor([float(directions[j]) for j in self.held])
@@ -232,29 +283,25 @@ class MonotoneMlp(Embedded):
         self.rising = nn.ModuleList()
         self.entering = nn.ModuleList()
         for _ in range(layers):
-            steps: list[nn.Module] = [Linear(n_free, units)]
-            if batch_norm:
-                steps.append(nn.BatchNorm1d(units))
-            steps += [Activation(activation), Dropout(dropout)]
-            self.blocks.append(nn.Sequential(*steps))
+            self.blocks.append(_layer(members, n_free, units, settings))
             n_free = units
-            self.rising.append(NonNegative(n_held, units_held))
-            self.entering.append(Linear(units, units_held))
+            self.rising.append(NonNegative(members, n_held, units_held))
+            self.entering.append(Linears(members, units, units_held))
             n_held = units_held
-        self.straight = NonNegative(len(self.held), 1, constant=False)
-        self.last = NonNegative(n_held, 1, constant=False)
-        self.head = Linear(n_free, 1)
+        self.straight = NonNegative(members, len(self.held), 1, constant=False)
+        self.last = NonNegative(members, n_held, 1, constant=False)
+        self.head = Linears(members, n_free, 1)
 
-    def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:
-        """Compute scores."""
-        signed = numbers[:, self.held] * self.signs
-        free = torch.cat([numbers[:, self.free], embedded], dim=1)
+    def scores(self, numbers: Tensor, embedded: Tensor) -> Tensor:
+        """Compute the scores of each member."""
+        signed = (numbers[:, self.held] * self.signs).expand(self.members, -1, -1)
+        free = torch.cat([numbers[:, self.free], embedded], dim=1).expand(self.members, -1, -1)
         held = signed
         for block, rising, entering in zip(self.blocks, self.rising, self.entering, strict=True):
             free = block(free)
-            convex, concave = (rising(held) + entering(free)).chunk(2, dim=1)
+            convex, concave = (rising(held) + entering(free)).chunk(2, dim=2)
             elu = nn.functional.elu
-            held = torch.cat([elu(convex), -elu(-concave)], dim=1)
+            held = torch.cat([elu(convex), -elu(-concave)], dim=2)
         scores: Tensor = self.head(free) + self.straight(signed) + self.last(held)
         return scores
 
@@ -371,9 +418,9 @@ class Transformer(Embedded):
         scores: Tensor = self.head(torch.relu(self.last(tokens[:, -1])))
         return scores, weights
 
-    def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:
-        """Compute scores."""
-        return self.attend(numbers, embedded)[0]
+    def scores(self, numbers: Tensor, embedded: Tensor) -> Tensor:
+        """Compute scores, of a single member."""
+        return self.attend(numbers, embedded)[0][None]
 
 
 class Cnn(Embedded):
@@ -426,8 +473,8 @@ class Cnn(Embedded):
         )
         self.head = Linear(hidden, n_outputs)
 
-    def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:  # noqa: ARG002 - none here
-        """Compute scores."""
+    def scores(self, numbers: Tensor, embedded: Tensor) -> Tensor:  # noqa: ARG002 - none here
+        """Compute scores, of a single member."""
         n = len(numbers)
         size = self.shape[0] * self.shape[1]
         at = torch.tensor(self.cells, dtype=torch.long)
@@ -436,4 +483,4 @@ class Cnn(Embedded):
         image = image.index_add(2, at, parts).view(n, self.channels, *self.shape)
         flat = self.convolutions(image).flatten(1)
         scores: Tensor = self.head(self.layers(flat))
-        return scores
+        return scores[None]

@@ -119,7 +119,7 @@ def train(
     rows, checked = samples.tensors(used), samples.tensors(held_out)
     n_batches = math.ceil(len(used) / plan.batch)
     weights = list(network.parameters())
-    optimizer = _optimizer(weights, plan)
+    optimizer = _optimizer(network, plan)
     rate = _Rate(plan, n_batches * plan.epochs)
     training, validation, rates = [], [], []
     best, kept, best_epoch = math.inf, _copied(network), 0
@@ -132,13 +132,16 @@ def train(
                 current = rate.next()
                 for group in optimizer.param_groups:
                     group["lr"] = current
-                loss = _mean_loss(network, batch, family)
-                value = loss.item()
+                # each member has a loss of its own, as if it were alone
+                losses = _mean_losses(network, batch, family)
+                loss = losses.sum()
+                value = loss.item() / len(losses)
                 _check(value, plan, epoch)
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 if plan.clip:
-                    torch.nn.utils.clip_grad_norm_(weights, plan.clip)
+                    limit = plan.clip * math.sqrt(len(losses))
+                    torch.nn.utils.clip_grad_norm_(weights, limit)
                 optimizer.step()
                 total += value * len(batch[0])
             training.append(total / len(used))
@@ -165,7 +168,17 @@ def train(
     return Curve(np.array(training), np.array(validation), np.array(rates), best_epoch)
 
 
+def _mean_losses(network: Embedded, rows: Any, family: str) -> Tensor:
+    """Compute the loss of each member."""
+    numbers, codes, target, weight = rows
+    scores = network.scores(numbers, network.embed(codes))
+    members = len(scores)
+    each = LOSSES[family](scores.flatten(0, 1), target.repeat(members))
+    return (weight * each.view(members, -1)).mean(dim=1)
+
+
 def _mean_loss(network: Embedded, rows: Any, family: str) -> Tensor:
+    """Compute the loss of the mean score, with which the network predicts."""
     numbers, codes, target, weight = rows
     score = network(numbers, network.embed(codes))
     return (weight * LOSSES[family](score, target)).mean()
@@ -196,20 +209,22 @@ def _copied(network: Embedded) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _optimizer(parameters: list[Tensor], plan: Plan) -> torch.optim.Optimizer:
+def _optimizer(network: Embedded, plan: Plan) -> torch.optim.Optimizer:
     """Make the optimiser; constants, scales and single vectors are not shrunk."""
+    shrunk, kept = [], []
+    for name, one in network.named_parameters():
+        (kept if one.ndim == 1 or name.endswith("bias") else shrunk).append(one)
     groups = [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": plan.weight_decay},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": shrunk, "weight_decay": plan.weight_decay},
+        {"params": kept, "weight_decay": 0.0},
     ]
     if plan.optimizer == "sgd":
         return torch.optim.SGD(
             groups, lr=plan.learning_rate, momentum=plan.momentum, nesterov=plan.momentum > 0
         )
     # the decay of AdamW does not pass through the scaling of gradients (Loshchilov, Hutter 2019)
-    return torch.optim.AdamW(
-        groups, lr=plan.learning_rate, betas=(plan.momentum, 0.999), fused=True
-    )
+    kind = torch.optim.AdamW if plan.optimizer == "adamw" else torch.optim.Adam
+    return kind(groups, lr=plan.learning_rate, betas=(plan.momentum, 0.999), fused=True)
 
 
 class _Rate:

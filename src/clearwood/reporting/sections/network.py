@@ -26,10 +26,20 @@ def section(findings: Findings) -> Section | None:
 
 def _training(curve: TrainingCurve) -> list[Block]:
     epochs = len(curve.training)
-    text = (
-        f"The network has {count(curve.n_weights, 'weight')}, learned in {count(epochs, 'epoch')}: "
-        f"passes over the training rows, in small batches. It has the weights of epoch "
-        f"{curve.best}. "
+    if curve.members > 1:
+        text = (
+            f"The prediction is the mean score of {curve.members} networks that differ in their "
+            f"random start. They have {count(curve.n_weights, 'weight')} in all, learned in "
+            f"{count(epochs, 'epoch')}: "
+        )
+    else:
+        text = (
+            f"The network has {count(curve.n_weights, 'weight')}, learned in "
+            f"{count(epochs, 'epoch')}: "
+        )
+    text += (
+        "passes over the training rows, in small batches. The weights of epoch "
+        f"{curve.best} are kept. "
     )
     if curve.n_held_out:
         text += (
