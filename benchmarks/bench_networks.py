@@ -22,7 +22,7 @@ from benchmarks._shared_tables import DATA, SHARED, Rows, read_shared
 __all__ = ["Beside", "compare", "report"]
 
 ROWS = 600
-OUTER, INNER, TRIALS = 3, 2, 5
+OUTER, INNER, TRIALS = 3, 2, 3
 #: Of the rows that are drawn, and of folds, searches and fits.
 ROW_SEED, SEED = 7, 17
 OURS, PEER = "network", "mlp"

@@ -60,6 +60,7 @@ def test_a_page_without_rows_has_the_training_alone(data):
     assert [block.name for block in section.blocks if isinstance(block, Chart)] == ["training"]
     assert not any(isinstance(block, Choice) for block in section.blocks)
     assert "does not show overfitting" in texts(section)
+    assert "the mean score of 4 networks" in texts(section)
 
 
 def test_other_models_have_no_such_section(data):

@@ -31,7 +31,9 @@ def plot_training(result: "TrainingCurve") -> Any:
     """Draw the losses of training and held-out rows over the epochs."""
     import altair as alt
 
-    kinds = {"training rows": result.training, "held-out rows": result.validation}
+    kinds = {"training rows": result.training}
+    if result.n_held_out:
+        kinds["held-out rows"] = result.validation
     rows: list[dict[str, Any]] = [
         {"epoch": epoch + 1, "loss": float(value), "rows": kind}
         for kind, values in kinds.items()
@@ -54,7 +56,7 @@ def plot_training(result: "TrainingCurve") -> Any:
             color=alt.Color(
                 "rows:N",
                 title=None,
-                scale=alt.Scale(domain=list(kinds), range=OUTPUTS[:2]),
+                scale=alt.Scale(domain=list(kinds), range=OUTPUTS[: len(kinds)]),
                 legend=alt.Legend(orient="bottom"),
             ),
             tooltip=[

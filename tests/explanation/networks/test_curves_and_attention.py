@@ -42,7 +42,9 @@ def test_without_rows_held_out_the_curve_says_so(data):
     curve = cw.training_curve(model)
     assert np.isnan(curve.validation).all()
     assert "does not show overfitting" in curve.notes[0]
+    assert "mean score of 4 networks" in curve.notes[1]
     assert "–" in repr(curve)
+    assert "held-out rows" not in str(curve.plot().to_dict())
     assert curve.to_json()["validation"] == [None, None]
 
 

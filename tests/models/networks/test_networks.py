@@ -48,7 +48,7 @@ def test_missing_categories_learn_a_vector_of_their_own():
     frame.loc[::2, "region"] = None
     frame["cost"] = np.where(frame["region"].isna(), 10.0, 0.0)
     data = cw.read(frame, target="cost", task="regression")
-    model = cw.learner("network", epochs=40, units=8, learning_rate=0.02).fit(data)
+    model = cw.learner("network", epochs=60, units=8, learning_rate=0.03).fit(data)
     predicted = model.predict(frame)
     assert predicted[::2].mean() - predicted[1::2].mean() > 8
 
@@ -58,7 +58,7 @@ def test_gaps_in_numbers_are_filled_and_marked():
     frame.loc[::2, "bmi"] = np.nan
     frame["cost"] = np.where(frame["bmi"].isna(), 10.0, 0.0)
     data = cw.read(frame, target="cost", task="regression")
-    model = cw.learner("network", epochs=40, units=8, learning_rate=0.02).fit(data)
+    model = cw.learner("network", epochs=60, units=8, learning_rate=0.03).fit(data)
     assert "bmi:missing" in list(model.encoder_.get_feature_names_out())
     predicted = model.predict(frame)
     assert predicted[::2].mean() - predicted[1::2].mean() > 8
@@ -88,7 +88,7 @@ def test_constrained_networks_bend_both_ways():
     """Convex units alone could not: the target rises fast, then slowly, then fast."""
     x = np.linspace(-2, 2, 300)
     y = x**3
-    settings = {"epochs": 60, "learning_rate": 0.01, "dropout": 0.0}
+    settings = {"epochs": 80, "learning_rate": 0.02, "batch_size": 32, "members": 1}
     model = NetworkRegressor(monotone=[1], **settings).fit(x[:, None], y)
     assert np.mean((model.predict(x[:, None]) - y) ** 2) < 0.02 * np.var(y)
 

@@ -53,7 +53,9 @@ def _family(job: Job) -> str | None:
 
 def _usual(job: Job, *, feed_forward: bool = False) -> dict[str, Any]:
     classes = {Task.BINARY: 2, Task.MULTICLASS: 3}.get(job.task, 1)
-    return usual_settings(job.n_rows, classes=classes, feed_forward=feed_forward)
+    return usual_settings(
+        job.n_rows, classes=classes, feed_forward=feed_forward, monotone=any(job.monotone)
+    )
 
 
 def _for_network(job: Job) -> dict[str, Any]:

@@ -66,6 +66,8 @@ class _Network(Scored):
     #: What a row takes between two layers, for the size of batches of predictions.
     _row_size: ClassVar[int] = 1_000
     _is_feed_forward: ClassVar[bool] = False
+    #: Standard deviations beyond which numbers are drawn in.
+    _far: ClassVar[float] = 3.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -78,7 +80,12 @@ class _Network(Scored):
     def _plan(self, n_rows: int) -> tuple[Plan, float]:
         """Check the settings of the training; also return the share of rows to hold out."""
         classes = min(3, len(getattr(self, "classes_", [0])))
-        usual = usual_settings(n_rows, classes=classes, feed_forward=self._is_feed_forward)
+        usual = usual_settings(
+            n_rows,
+            classes=classes,
+            feed_forward=self._is_feed_forward,
+            monotone=any(getattr(self, "monotone", ())),
+        )
         chosen: Any = {name: getattr(self, name) for name in usual}
         chosen = {name: usual[name] if v is None else v for name, v in chosen.items()}
         if not isinstance(chosen["early_stopping"], bool | np.bool_):
@@ -136,7 +143,7 @@ class _Network(Scored):
         """Return the numbers and codes of rows as the network takes them."""
         numbers, held = positions(self.categorical, rows.shape[1])
         self._check_gaps(rows)
-        values: Floats = scaled(rows[:, numbers], self.centre_, self.spread_)
+        values: Floats = scaled(rows[:, numbers], self.centre_, self.spread_, self._far)
         return values, level_codes(rows[:, held], self.levels_.tolist())
 
     def _check_gaps(self, rows: Floats) -> None:
@@ -447,6 +454,8 @@ class _Mlp(_Network):
     """A feed-forward network, with or without constraints on directions."""
 
     _is_feed_forward = True
+    # closer to the data a straight line would bend, which few rows do not mend
+    _far = 10.0
 
     def __init__(
         self,
@@ -883,7 +892,9 @@ class _Cnn(_Network):
 
     def _inputs(self, rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
         gaps = np.isnan(rows)
-        values: Floats = scaled(np.where(gaps, self.centre_, rows), self.centre_, self.spread_)
+        values: Floats = scaled(
+            np.where(gaps, self.centre_, rows), self.centre_, self.spread_, self._far
+        )
         if self.has_gaps_:
             values = np.concatenate([values, gaps], axis=1)
         return values, np.empty((len(rows), 0), np.int64)

@@ -19,8 +19,6 @@ __all__ = [
     "scaled",
 ]
 
-#: Standardised numbers beyond this many standard deviations are drawn in.
-_FAR = 10.0
 #: Beyond this the square would be infinite, and the result is the bound to the last digit.
 _FARTHEST = 1e100
 _WIDEST = 16
@@ -36,20 +34,19 @@ def centre_and_spread(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return centre, np.where(still, 1.0, spread)
 
 
-def scaled(values: Any, centre: Any, spread: Any) -> Any:
-    """Standardise arrays or tensors, and draw far values in: z / √(1 + (z/10)²).
+def scaled(values: Any, centre: Any, spread: Any, far: float) -> Any:
+    """Standardise arrays or tensors, and draw far values in: z / √(1 + (z/far)²).
 
-    The order of values is kept, and none is further from zero than 10, so that a single far value
-    does not decide a prediction (Holzmüller, Grinsztajn and Steinwart 2024, who draw in to 3; but
-    then a straight line would bend within the data).
+    The order of values is kept, and none is further from zero than ``far``, so that a single far
+    value does not decide a prediction (Holzmüller, Grinsztajn and Steinwart 2024).
 
     Examples
     --------
-    >>> scaled(np.array([5.0, 6.0, 1e9]), 5.0, 1.0).round(3)
-    array([ 0.   ,  0.995, 10.   ])
+    >>> scaled(np.array([5.0, 6.0, 1e9]), 5.0, 1.0, far=3.0).round(3)
+    array([0.   , 0.949, 3.   ])
     """
     z = ((values - centre) / spread).clip(-_FARTHEST, _FARTHEST)
-    return z / (1 + (z / _FAR) ** 2) ** 0.5
+    return z / (1 + (z / far) ** 2) ** 0.5
 
 
 def level_codes(values: Floats, levels: Sequence[int]) -> NDArray[np.int64]:

@@ -41,7 +41,9 @@ class Plan:
     clip: float
 
 
-def usual_settings(n_rows: int, *, classes: int = 1, feed_forward: bool = False) -> dict[str, Any]:
+def usual_settings(
+    n_rows: int, *, classes: int = 1, feed_forward: bool = False, monotone: bool = False
+) -> dict[str, Any]:
     """Return settings for a number of rows, for those that are None.
 
     Parameters
@@ -52,6 +54,8 @@ def usual_settings(n_rows: int, *, classes: int = 1, feed_forward: bool = False)
         How many; 1 for numbers, and 3 stands for more than two.
     feed_forward
         Whether it is the feed-forward network, whose weight decay is a penalty.
+    monotone
+        Whether it has to keep directions, which takes more steps to learn.
 
     Examples
     --------
@@ -67,8 +71,8 @@ def usual_settings(n_rows: int, *, classes: int = 1, feed_forward: bool = False)
     if feed_forward:
         # few rows of each of several classes are missed more than the penalty leaves to gain
         enough = _ENOUGH_FOR_CLASSES if classes == 2 else _ENOUGH_ROWS
-        batch = max(batch, _LEAST_BATCH)
-        decay = min(_DECAY, _PENALTY / n_rows)
+        batch = batch if monotone else max(batch, _LEAST_BATCH)
+        decay = min(_DECAY, _PENALTY / max(n_rows, 1))
     return {
         "batch_size": batch,
         "epochs": epochs,

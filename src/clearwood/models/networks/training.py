@@ -19,7 +19,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.models.networks.modules import Embedded, use_generator
+from clearwood.models.networks.modules import Embedded, Linears, NonNegative, use_generator
 from clearwood.models.networks.plan import Plan
 
 __all__ = ["LOSSES", "Curve", "Samples", "train"]
@@ -210,10 +210,18 @@ def _copied(network: Embedded) -> dict[str, Tensor]:
 
 
 def _optimizer(network: Embedded, plan: Plan) -> torch.optim.Optimizer:
-    """Make the optimiser; constants, scales and single vectors are not shrunk."""
-    shrunk, kept = [], []
-    for name, one in network.named_parameters():
-        (kept if one.ndim == 1 or name.endswith("bias") else shrunk).append(one)
+    """Make the optimiser; constants, scales and single vectors are not shrunk.
+
+    Neither are the roots of weights that keep a direction: a penalty on their squares would be one
+    on the size of weights, which takes effects away, and a direction restrains them already.
+    """
+    shrunk: list[Tensor] = []
+    kept: list[Tensor] = []
+    for module in network.modules():
+        of_members = isinstance(module, Linears | NonNegative)
+        for name, one in module.named_parameters(recurse=False):
+            is_kept = one.ndim == 1 or (of_members and name in ("bias", "root"))
+            (kept if is_kept else shrunk).append(one)
     groups = [
         {"params": shrunk, "weight_decay": plan.weight_decay},
         {"params": kept, "weight_decay": 0.0},

@@ -1,15 +1,18 @@
 """Inside a neural network: its training, single rows by gradients, and attention."""
 
-from clearwood._shared.numbers import IN_TABLES, count, number
+from clearwood._shared.numbers import IN_TABLES, count
 from clearwood.explanation import IntegratedGradients, TrainingCurve
 from clearwood.reporting.collect.findings import Findings, Inside, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section
 from clearwood.reporting.page.figures import chart
-from clearwood.reporting.sections.words import sentence
+from clearwood.reporting.sections.words import number, sentence
 
 __all__ = ["TITLE", "section"]
 
 TITLE = "Inside the network"
+
+#: What sums of numbers in double precision are off by, as a share of them.
+_ROUNDING = 1e-12
 
 
 def section(findings: Findings) -> Section | None:
@@ -87,9 +90,13 @@ def _one(name: str, result: IntegratedGradients) -> tuple[Block, ...]:
     )
     check = (
         f"Completeness: the values sum to {number(float(result.values.sum()), IN_TABLES)}, and the "
-        f"predictions differ by {number(difference, IN_TABLES)}; {number(abs(result.gap), 2)} is "
-        f"missing, with gradients at {count(result.n_points, 'point')} of the line."
+        f"predictions differ by {number(difference, IN_TABLES)}. "
     )
+    if abs(result.gap) <= _ROUNDING * max(abs(result.prediction), abs(result.baseline)):
+        check += "Nothing is missing but for rounding"
+    else:
+        check += f"{number(abs(result.gap), 2)} is missing"
+    check += f", with gradients at {count(result.n_points, 'point')} of the line."
     return (chart(f"gradients-{name}", result.plot(), title=title), Prose((check,)))
 
 
