@@ -70,6 +70,7 @@ class TrainingCurve(TableResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know."""
+        notes: tuple[str, ...]
         if self.n_held_out:
             held = f"{count(self.n_held_out, 'row')} held out"
             notes = (f"{held}; as they chose the epoch, new rows have a larger loss",)
