@@ -214,7 +214,10 @@ def test_results_are_given_as_frame_json_and_picture():
             "is in the groups 'g' and 'h'",
         ),
         ({"kind": "permutation", "y": X[:, 0], "groups": {"g": ["x9"]}}, "no column 'x9'"),
-        ({"kind": "permutation", "y": X[:, 0], "repeats": 0}, "at least once"),
+        (
+            {"kind": "permutation", "y": X[:, 0], "repeats": 0},
+            "repeats=0: it must be a whole number of at least 1",
+        ),
         ({"kind": "impurity"}, "is for trees"),
         ({"kind": "loco", "y": X[:, 0]}, "cannot be fitted anew"),
     ],
