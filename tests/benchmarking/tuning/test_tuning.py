@@ -498,3 +498,15 @@ def test_a_time_limit_cuts_tuning_short(numbers):
 def test_draws_follow_the_scale_of_the_range():
     values = [one["rate"] for one in drawn({"rate": Real(1e-4, 1.0, log=True)}, 400, 0)]
     assert 0.15 < np.mean(np.array(values) < 1e-3) < 0.35
+
+
+def test_settings_of_the_user_are_not_tuned_unless_a_space_says_so(numbers):
+    learner = cw.learner("tree", max_depth=2)
+    options = {"tune": 3, "outer": 2, "inner": 2, "interval": "naive"}
+    bench = cw.benchmark(numbers, [learner], **options)
+    assert "max_depth" not in bench.context.contenders["tree"].space
+    assert bench.best().get_params()["max_depth"] == 2
+    searched = cw.benchmark(
+        numbers, [learner], space={"tree": {"max_depth": Whole(3, 4)}}, **options
+    )
+    assert "max_depth" in searched.context.contenders["tree"].space

@@ -250,7 +250,9 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
         # constraints as a parameter, so that a store of earlier folds tells them apart
         template = learner.constrained(table).set_params(task=task.value)
         template.check_settings(table)
-        space = {**entry.space, **_numbers_of_columns(template, table)}
+        # what the user set is not searched, unless `space` says so
+        searched = {k: one for k, one in entry.space.items() if k not in (learner.settings or {})}
+        space = {**searched, **_numbers_of_columns(template, table)}
         return Contender(name or entry.name, template, space, entry.complexity, table.n_rows)
     if isinstance(learner, type) or not (
         hasattr(learner, "fit") and hasattr(learner, "get_params")
