@@ -3,11 +3,13 @@
 The tables are those of ``../shared/data``, cut to 600 rows; scikit-learn's own where that folder is
 missing. Both learners have the same outer and inner folds and as many trials, each its defaults
 among them. The rows that are drawn and the folds are others than those on which the settings of
-``network`` were developed (seeds 101 and 202).
+``network`` were developed (seeds 101 and 202). ``python -m benchmarks.bench_networks TABLE ROW_SEED
+SEED`` takes other ones.
 """
 
 import json
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -73,16 +75,18 @@ def report(*, quick: bool, path: Path) -> int:
     for rows in _tables(quick=quick):
         result = compare(rows, trials=2 if quick else TRIALS)
         results.append(result)
-        interval = f"{100 * result.low:+.1f} % to {100 * result.high:+.1f} %"
-        print(
-            f"{result.table:12}{result.n_rows:5}{result.measure:>9}{result.peer:10.4g}"
-            f"{result.ours:10.4g}{100 * result.difference:+18.1f} %{interval:>20}  "
-            f"{result.verdict}",
-            flush=True,
-        )
+        print(_line(result), flush=True)
     path.write_text(json.dumps([asdict(one) for one in results], indent=1) + "\n", "utf-8")
     print(f"\nnetworks: written to {path}")
     return sum(one.low > 0 for one in results)
+
+
+def _line(result: Beside) -> str:
+    interval = f"{100 * result.low:+.1f} % to {100 * result.high:+.1f} %"
+    return (
+        f"{result.table:12}{result.n_rows:5}{result.measure:>9}{result.peer:10.4g}"
+        f"{result.ours:10.4g}{100 * result.difference:+18.1f} %{interval:>20}  {result.verdict}"
+    )
 
 
 def compare(rows: Rows, *, trials: int, seed: int = SEED) -> Beside:
@@ -138,3 +142,14 @@ def _tables(*, quick: bool) -> Iterator[Rows]:
         return
     for name in list(SHARED)[: 2 if quick else None]:
         yield read_shared(name, rows=ROWS, seed=ROW_SEED, raw=True)
+
+
+def main() -> None:
+    """Print one table with other rows and folds."""
+    name, row_seed, seed = sys.argv[1:]
+    rows = read_shared(name, rows=ROWS, seed=int(row_seed), raw=True)
+    print(_line(compare(rows, trials=TRIALS, seed=int(seed))))
+
+
+if __name__ == "__main__":
+    main()

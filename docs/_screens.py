@@ -61,11 +61,12 @@ def picture(browser: str, page: Path, to: Path) -> None:
 def main() -> int:
     """Make the pages and their pictures."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ASSETS
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    browser = next(filter(None, map(shutil.which, names)), None)
     if browser is None:
         print(
             "Chromium is missing, so the pictures of the report and the audit are those of the "
-            "repository. Hint: apt-get install chromium"
+            "repository. Hint: apt-get install chromium-headless-shell"
         )
         return 0
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():

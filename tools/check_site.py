@@ -7,12 +7,15 @@ wider than a phone.
 usage: python tools/check_site.py SITE
 """
 
+import shutil
 import sys
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
+#: The shell draws pages without the window around them, which is quicker.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 PHONE = {"width": 400, "height": 800}
 #: What a reader searches for, and what one of the first pages found must include.
 SEARCHES = {
@@ -89,7 +92,7 @@ def in_a_browser(site: Path) -> list[str]:
     problems = []
     with sync_playwright() as play:
         browser = play.chromium.launch(
-            executable_path="/usr/bin/chromium",
+            executable_path=next(filter(None, map(shutil.which, BROWSERS)), None),
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         page = browser.new_page(viewport=PHONE)

@@ -74,7 +74,7 @@ def _trees(learner):
     ("name", "settings"),
     [
         ("lightgbm", {"n_estimators": 300, "learning_rate": 0.03, "colsample_bynode": 1.0}),
-        ("xgboost", {"n_estimators": 150, "learning_rate": 0.06, "colsample_bynode": 1.0}),
+        ("xgboost", {"n_estimators": 500, "learning_rate": 0.02, "colsample_bynode": 1.0}),
     ],
 )
 def test_a_fit_goes_on_when_a_worker_is_lost_and_is_as_good(

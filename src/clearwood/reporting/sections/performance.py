@@ -93,11 +93,12 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         f"{bench.context.loss.risk_title} on rows not used for fitting; lower is better. {which} "
         f"Method: {method.plan}; {method.tuning}; seed {method.seed}."
     )
-    second = (
-        f"The {percent(method.confidence)} interval is {_intervals(bench)}. Differences from the "
-        "best are measured row by row, so their intervals can be shorter than those of the risks. "
-        f"{_selection(findings)}"
-    )
+    second = f"The {percent(method.confidence)} interval is {_intervals(bench)}."
+    if len(bench.standings) > 1:
+        second += (
+            " Differences from the best are measured row by row, so their intervals can be shorter "
+            f"than those of the risks. {_selection(findings)}"
+        )
     texts = [first, second]
     if bench.in_parts is not None:
         texts.append(_in_parts(bench, bench.in_parts))
