@@ -94,7 +94,7 @@ def _section(run: dict[str, Any]) -> list[str]:
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    cells = [[f"{one:.3g}" if isinstance(one, float) else str(one) for one in row] for row in rows]
+    cells = [[_cell(one) for one in row] for row in rows]
     return [
         f"{title}:",
         "",
@@ -103,6 +103,12 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
         *(_line(row) for row in cells),
         "",
     ]
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -201,10 +201,16 @@ def test_the_live_table_tells_fits_risks_and_the_time_left():
     assert "nan" not in shown
 
 
-def test_lines_are_written_now_and_then_where_there_is_no_terminal(capsys, monkeypatch):
+def test_lines_are_written_where_there_is_no_terminal_and_a_log_asks_for_them(capsys, monkeypatch):
     monkeypatch.setattr(_progress, "_LINE_EVERY", 0.0)
-    _progress._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
-    assert capsys.readouterr().err == f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"
+    for choice, written in (
+        ("1", f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"),
+        ("", ""),
+    ):
+        monkeypatch.setenv("CLEARWOOD_PROGRESS", choice)
+        with _progress.benchmark_progress(["ols"]) as watch:
+            watch(Snapshot(3, 10, {}, 9.0, 75.0))
+        assert capsys.readouterr().err == written
 
 
 def test_repeated_people_are_pointed_out_and_can_be_kept_together(cli, tmp_path):

@@ -1,4 +1,4 @@
-"""The progress of a benchmark: a live table on a terminal, lines elsewhere."""
+"""The progress of a benchmark: a live table on a terminal, lines in logs that ask for them."""
 
 import math
 import os
@@ -26,7 +26,8 @@ _LINE_EVERY = 10.0
 @contextmanager
 def benchmark_progress(learners: list[str]) -> Iterator["Watch"]:
     """Show the progress of a benchmark through the function that it calls after each fit."""
-    if os.environ.get("CLEARWOOD_PROGRESS") == "0":
+    choice = os.environ.get("CLEARWOOD_PROGRESS", "")  # as for all other progress
+    if choice == "0" or not (sys.stderr.isatty() or choice == "1"):
         yield lambda _: None
     elif sys.stderr.isatty():
         from rich.console import Console
