@@ -238,6 +238,7 @@ def test_data_behind_a_chart_are_a_table_and_a_file(open_page, everything):
     page = open_page(everything)
     figure = page.locator("#partial-dependence")
     figure.locator("summary").click()
+    figure.locator("th").first.wait_for()  # the table is made when it is first shown
     assert texts(page, "#partial-dependence th") == ["age", "effect"]
     table = saved(page, figure.get_by_role("button", name="Save CSV"))
     assert [[float(cell) for cell in row] for row in table[1:]] == [
