@@ -82,8 +82,17 @@ def test_ledgers_and_schedulers_are_for_folders(cli, model, folder, tmp_path):
     assert "--ledger is for a table in parts" in result.err
 
 
-def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
+@pytest.fixture
+def impatient():
+    """Dask waits a second for a scheduler instead of ten."""
+    dask = pytest.importorskip("dask")
     pytest.importorskip("distributed")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        yield
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
     out = str(tmp_path / "out")
     address = "tcp://127.0.0.1:9"
     result = cli("predict", str(model), str(folder), "-o", out, "--scheduler", address)
@@ -160,8 +169,8 @@ def test_weights_that_cannot_be_used_are_not_ignored(cli, folder, tmp_path):
     assert "weight 'w' is negative" in " ".join(answer.err.split())
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_fit_names_the_scheduler_that_is_not_there(cli, folder, tmp_path):
-    pytest.importorskip("distributed")
     result = cli(
         *("fit", str(folder), "--target", "y", "--learner", "lightgbm"),
         *("-o", str(tmp_path / "fitted.cw"), "--scheduler", "tcp://127.0.0.1:9"),

@@ -13,7 +13,7 @@ from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted
-from clearwood.checks.column_pairs import comparable, strength
+from clearwood.checks.column_pairs import all_strengths, comparable
 from clearwood.table import as_table
 
 __all__ = ["Association", "association"]
@@ -150,12 +150,8 @@ def association(
     drawn = draw_rows(len(counting), sample, seed=seed)
     rows, shares = counting[drawn], None if table.weights is None else weights[drawn]
     compared = [comparable(table.column(name).take(rows), shares) for name in names]
-    matrix = np.eye(len(names))
     with progress("comparing columns", total=len(names)) as step:
-        for i, own in enumerate(compared):
-            for j in range(i):
-                matrix[i, j] = matrix[j, i] = strength(own, compared[j])
-            step(1, note=names[i])
+        matrix = all_strengths(compared, step=step)
     groups = _groups(names, matrix, threshold)
     return Association(names, matrix, groups, threshold, len(rows), table.weights is not None)
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.progress import Step, silent
 from clearwood.table import Column, Kind
 
 __all__ = [
     "Comparable",
+    "all_strengths",
     "bins_of",
     "comparable",
     "coordinates",
@@ -109,6 +112,31 @@ class Comparable:
     scores: Floats
     weights: Floats | None = None
 
+    @cached_property
+    def n_rows(self) -> float:
+        """The number of rows that chance is judged by."""
+        return effective_rows(len(self.bins), self.weights)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """The weight of each bin."""
+        return np.asarray(np.bincount(self.bins, self.weights), np.float64)
+
+    @cached_property
+    def _centred(self) -> Floats:
+        scores = self.scores - np.average(self.scores, axis=0, weights=self.weights)
+        return np.ascontiguousarray(scores.T)
+
+    @cached_property
+    def moved(self) -> Floats:
+        """The scores less their means, times the weights of the rows: (scores, rows)."""
+        return self._centred if self.weights is None else self._centred * self.weights
+
+    @cached_property
+    def variation(self) -> float:
+        """The sum of squares of all scores about their means."""
+        return float((self.moved * self._centred).sum())
+
 
 def comparable(column: Column, weights: Floats | None = None) -> Comparable:
     """Prepare a column for comparison: at most 5,000 of its rows, evenly spread."""
@@ -141,37 +169,50 @@ def strength(column: Comparable, other: Comparable) -> float:
     >>> strength(comparable(line), comparable(parabola)) > 0.9
     True
     """
-    return max(
-        _correlation_ratio(column.scores, other.bins, other.weights),
-        _correlation_ratio(other.scores, column.bins, column.weights),
-    )
-
-
-def _correlation_ratio(scores: Floats, bins: Index, weights: Floats | None) -> float:
-    """Return the root of the share of the variance that lies between bins, less chance."""
-    weight = np.ones(len(bins)) if weights is None else weights
-    counts = np.bincount(bins, weight)
-    used = counts > 0
-    n_rows, n_bins = effective_rows(len(bins), weights), int(used.sum())
-    centred = scores - np.average(scores, axis=0, weights=weight)
-    total = float((weight @ centred**2).sum())
-    if total <= 0 or n_bins < 2 or n_rows <= n_bins:
-        return 0.0
-    between = 0.0
-    for score in centred.T:
-        between += float((np.bincount(bins, weight * score)[used] ** 2 / counts[used]).sum())
-    # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
-    explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - n_bins)
-    chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
-    return float(np.sqrt(explained)) if explained > _BEYOND_CHANCE * chance else 0.0
+    both = (column, other), (other, column)
+    return max(float(_correlation_ratios(one, [two])[0]) for one, two in both)
 
 
 def strengths(columns: Sequence[Comparable], position: int) -> Floats:
     """Compute the strength of association of one column with each; 1 with itself."""
     own = columns[position]
-    return np.array(
-        [1.0 if k == position else strength(own, other) for k, other in enumerate(columns)]
-    )
+    by_others = [_correlation_ratios(other, [own])[0] for other in columns]
+    result = np.maximum(_correlation_ratios(own, columns), by_others)
+    result[position] = 1.0
+    return result
+
+
+def all_strengths(columns: Sequence[Comparable], *, step: Step = silent) -> Floats:
+    """Compute the strength of association of all pairs of columns, 1 on the diagonal."""
+    ratios = np.empty((len(columns), len(columns)))
+    for k, column in enumerate(columns):
+        ratios[k] = _correlation_ratios(column, columns)
+        step(1)
+    result = np.maximum(ratios, ratios.T)
+    np.fill_diagonal(result, 1.0)
+    return result
+
+
+def _correlation_ratios(by: Comparable, others: Sequence[Comparable]) -> Floats:
+    """Return the root of the share of each column's variance between bins of one, less chance."""
+    used = by.mass > 0
+    n_rows, n_bins = by.n_rows, int(used.sum())
+    if n_bins < 2 or n_rows <= n_bins:
+        return np.zeros(len(others))
+    mass = np.where(used, by.mass, np.inf)
+    between = np.zeros(len(others))
+    for k, other in enumerate(others):
+        for score in other.moved:
+            sums = np.bincount(by.bins, score)
+            between[k] += (sums * sums / mass).sum()
+    total = np.array([other.variation for other in others])
+    varies = total > 0
+    # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
+    missed = 1 - np.divide(between, total, out=np.zeros_like(total), where=varies)
+    explained = 1 - missed * (n_rows - 1) / (n_rows - n_bins)
+    chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
+    counts = varies & (explained > _BEYOND_CHANCE * chance)
+    return np.sqrt(np.where(counts, explained, 0.0))
 
 
 def related(columns: Sequence[Comparable], positions: Sequence[int]) -> list[int]:

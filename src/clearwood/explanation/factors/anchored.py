@@ -7,7 +7,7 @@ base. They are differences of scores, so nothing is averaged over rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,16 @@ MOST_CELLS = 2_000_000
 _ROUNDING = 1e-14
 #: The same for polynomials, which are determined from scores.
 _ROUNDING_OF_PIECES = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Where the scores of a set of columns are computed: cells, a value in each, and points."""
+
+    players: Players
+    axes: list[Axis]
+    origins: list[Floats]
+    points: list[Floats]
 
 
 class Anchored:
@@ -86,18 +96,32 @@ class Anchored:
                 value=self.cells.bands,
                 hint=words("allow fewer cells of a column: ", Option("bands", 20), "."),
             )
-        singles = [(k,) for k in self.base_at]
-        terms = [self._term(players) for players in [*singles, *axes]]
+        singles = [self._grid((k,)) for k in self.base_at]
+        # all columns at once, as each call encodes whole rows
+        encoded = self._codes(
+            {k: grid.points[0] for k, grid in zip(self.base_at, singles, strict=True)}
+        )
+        terms = [self._term(grid, encoded) for grid in singles]
+        for players in axes:
+            grid = self._grid(players)
+            terms.append(
+                self._term(grid, self._codes(dict(zip(players, grid.points, strict=True))))
+            )
         return tuple(term for term in terms if term is not None)
 
-    def _term(self, players: Players) -> FactorTerm | None:
-        """Compute the effects of a set of columns; None where they are zero everywhere."""
+    def _grid(self, players: Players) -> _Grid:
+        """Return where the scores of a set of columns are computed."""
         axes = [self.cells.axis(k, players) for k in players]
         origins = [self._origins(k, axis) for k, axis in zip(players, axes, strict=True)]
         points = [
             self._points(k, axis, own) for k, axis, own in zip(players, axes, origins, strict=True)
         ]
-        codes = [self._codes(k, own.ravel()) for k, own in zip(players, points, strict=True)]
+        return _Grid(players, axes, origins, points)
+
+    def _term(self, grid: _Grid, encoded: Mapping[int, _Encoded]) -> FactorTerm | None:
+        """Compute the effects of a set of columns; None where they are zero everywhere."""
+        players, axes, origins, points = grid.players, grid.axes, grid.origins, grid.points
+        codes = [encoded[k] for k in players]
         effects = self._scores(players, codes) - self.base_score
         if len(players) == 2:
             first, second = ((k,) for k in players)
@@ -118,7 +142,7 @@ class Anchored:
         powers = np.where(unknown, np.nan, powers)
         if not unknown.any() and np.abs(powers).max() <= self.tolerance:
             return None
-        return self._joined(players, axes, origins, powers)
+        return self._joined(players, [*axes], [*origins], powers)
 
     def _origins(self, k: int, axis: Axis) -> Floats:
         """Return a number, or a code, in each cell; the base in its own; missing last."""
@@ -134,22 +158,22 @@ class Anchored:
         nodes = self.cells.nodes(k, axis)
         return np.vstack([nodes, np.full((1, nodes.shape[1]), np.nan)])
 
-    def _codes(self, k: int, values: Floats) -> _Encoded:
-        """Encode values of a column, and say which the model does not take."""
-        column = self.cells.column(k)
-        missing = (values < 0) if column.is_coded else np.isnan(values)
-        other = (
-            (values == len(self.cells.levels(k)))
-            if column.is_coded
-            else np.zeros(len(values), bool)
-        )
+    def _codes(self, points: Mapping[int, Floats]) -> dict[int, _Encoded]:
+        """Encode values of columns, and say which of them the model does not take."""
+        refused = {k: self._refused(k, own.ravel()) for k, own in points.items()}
+        taken = {k: np.where(refused[k], self.base_at[k], own.ravel()) for k, own in points.items()}
+        codes = np.asarray(self.cells.codes(taken), np.float64)
+        return {k: (codes[: len(own)], refused[k]) for k, own in taken.items()}
+
+    def _refused(self, k: int, values: Floats) -> Bools:
+        """Whether the model does not take each of some values of a column."""
+        is_coded = self.cells.column(k).is_coded
         refused = np.zeros(len(values), bool)
         if k not in self.cells.takes_missing:
-            refused |= missing
-        if k not in self.cells.takes_other:
-            refused |= other
-        codes = self.cells.codes({k: np.where(refused, self.base_at[k], values)})
-        return np.asarray(codes, np.float64), refused
+            refused |= (values < 0) if is_coded else np.isnan(values)
+        if is_coded and k not in self.cells.takes_other:
+            refused |= values == len(self.cells.levels(k))
+        return refused
 
     def _scores(self, players: Players, encoded: list[_Encoded]) -> Floats:
         """Return the score at codes of some columns, where the others are at the base."""

@@ -237,35 +237,51 @@ class ModelCells:
     @cached_property
     def _shapes(self) -> dict[int, _Shape]:
         """What the score is in each column of numbers, between its breaks."""
-        smooth = self._steps.smooth
-        return {k: self._shape(k) if k in smooth else "steps" for k in self.numbers()}
+        smooth = [k for k in self.numbers() if k in self._steps.smooth]
+        shapes: dict[int, _Shape] = dict.fromkeys(self.numbers(), "steps")
+        if not self.pieces:
+            return shapes | dict.fromkeys(smooth, "curve")
+        nodes = {k: self._checked_nodes(k) for k in smooth}
+        met = {k: self._values_met(k) for k in smooth}
+        curves = self._curves({k: np.concatenate([nodes[k].ravel(), met[k]]) for k in smooth})
+        for k, curve in curves.items():
+            at_nodes, at_values = np.split(curve, [nodes[k].size])
+            at_nodes = at_nodes.reshape(*nodes[k].shape, -1)
+            shapes[k] = self._shape(k, at_nodes, met[k], at_values)
+        return shapes
 
     @cached_property
     def pieced(self) -> frozenset[int]:
         """The columns in which the score is a polynomial between breaks, but no steps alone."""
         return frozenset(k for k, shape in self._shapes.items() if shape == "pieces")
 
-    def _shape(self, k: int) -> _Shape:
-        """Find out whether polynomials meet the score, between breaks and at the data's values."""
-        if not self.pieces:
-            return "curve"
-        cuts = self._breaks(k, (k,))
-        low, high = self.stretches(k, cuts)
+    def _checked_nodes(self, k: int) -> Floats:
+        """Return numbers in each cell at which polynomials are told from curves, (cells, nodes)."""
+        low, high = self.stretches(k, self._breaks(k, (k,)))
         values = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * CHECKED
         # a cut belongs to the cell before it, so the first point is just behind it
-        values = np.clip(values, np.nextafter(low, np.inf)[:, None], high[:, None])
-        curves = self._curves(k, values.ravel()).reshape(*values.shape, -1)
+        return np.clip(values, np.nextafter(low, np.inf)[:, None], high[:, None])
+
+    def _values_met(self, k: int) -> Floats:
+        """Return some of the data's own values."""
+        known = self.column(k).values[~self.column(k).missing]
+        if not len(known):
+            return np.empty(0)
+        return np.quantile(known, np.linspace(0, 1, _VALUES_MET), method="nearest")
+
+    def _shape(self, k: int, curves: Floats, some: Floats, at_some: Floats) -> _Shape:
+        """Find out whether polynomials meet the score, between breaks and at the data's values."""
         precision = _PRECISION * max(1.0, float(np.abs(curves).max()))
         if not np.isfinite(curves).all() or not is_polynomial(curves, precision).all():
             return "curve"
         fitted = coefficients(curves[:, : len(NODES)], precision / 8)
-        known = self.column(k).values[~self.column(k).missing]
-        if len(known):
-            some = np.quantile(known, np.linspace(0, 1, _VALUES_MET), method="nearest")
+        cuts = self._breaks(k, (k,))
+        if len(some):
+            low, high = self.stretches(k, cuts)
             at = np.searchsorted(cuts, some)
             t = (some - low[at]) / (high - low)[at] * 2 - 1
             met = evaluated(np.moveaxis(fitted[at], 1, -1), t)
-            if np.abs(met - self._curves(k, some)).max() > 10 * precision:
+            if np.abs(met - at_some).max() > 10 * precision:
                 return "curve"
         if not fitted[:, 1:].any():
             return "steps"
@@ -289,36 +305,40 @@ class ModelCells:
     @cached_property
     def bands_of(self) -> dict[int, tuple[Floats, Floats]]:
         """Cuts, and a value in each cell, of the columns that are approximated by fewer cells."""
-        result = {}
+        most = {}
         for k in self.numbers():
             smooth = self._shapes[k] == "curve"
-            most = self.bands or (_BANDS if smooth else None)
-            if k in self.pieced or most is None or not (smooth or len(self._fine[k]) >= most):
-                continue
-            cuts = self._fine[k]
-            axis = Axis(self.column(k).name, None, cuts)
-            values = self.typical(k, axis)
-            curves = self._curves(k, values)
-            weights = np.bincount(
-                axis.places(self.column(k)), self.weights, minlength=axis.n_known + 1
-            )[:-1]
+            allowed = self.bands or (_BANDS if smooth else None)
+            if k not in self.pieced and allowed and (smooth or len(self._fine[k]) >= allowed):
+                most[k] = allowed
+        axes = {k: Axis(self.column(k).name, None, self._fine[k]) for k in most}
+        values = {k: self.typical(k, axis) for k, axis in axes.items()}
+        result = {}
+        for k, curves in self._curves(values).items():
+            places = axes[k].places(self.column(k))
+            weights = np.bincount(places, self.weights, minlength=axes[k].n_known + 1)[:-1]
             weights = weights + _EMPTY * max(weights.sum(), _EMPTY) / len(weights)
-            starts = least_squares_bands(curves, weights, most)
+            starts = least_squares_bands(curves, weights, most[k])
             chosen = [
                 start + _nearest_to_mean(curves[start:end], weights[start:end])
-                for start, end in pairwise([*starts, len(values)])
+                for start, end in pairwise([*starts, len(curves)])
             ]
-            result[k] = cuts[np.array(starts[1:], np.intp) - 1], values[chosen]
+            result[k] = self._fine[k][np.array(starts[1:], np.intp) - 1], values[k][chosen]
         return result
 
-    def _curves(self, k: int, values: Floats) -> Floats:
-        """Return the score at values of a column in some rows, (values, rows)."""
+    def _curves(self, values: Mapping[int, Floats]) -> dict[int, Floats]:
+        """Return the score at values of each of some columns in a few rows, (values, rows)."""
+        if not values:
+            return {}
         some = np.linspace(0, self.table.n_rows - 1, _CURVES).astype(np.intp)
         others = self.game.rows(self.table.take(some)).codes
-        own = self.codes({k: values})
-        mine = np.asarray(self.game.groups) == k
-        codes = np.where(mine, own[:, None, :], others[None, :, :])
-        return self.score(codes.reshape(-1, codes.shape[2])).reshape(len(values), len(some))
+        codes, groups = self.codes(values), np.asarray(self.game.groups)
+        curves = {}
+        for k, own in values.items():
+            mixed = np.where(groups == k, codes[: len(own), None, :], others[None, :, :])
+            scores = self.score(mixed.reshape(-1, mixed.shape[2]))
+            curves[k] = scores.reshape(len(own), len(some))
+        return curves
 
     @property
     def banded(self) -> frozenset[int]:

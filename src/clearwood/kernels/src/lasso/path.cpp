@@ -46,8 +46,7 @@ class Fit {
     is_candidate_.assign(classes_ * p_, 0);
     has_curvature_.assign(p_, 0);
     start();
-    stop_at_ = options.tolerance * std::max(objective(0), std::numeric_limits<double>::min());
-    if (problem.family == LassoFamily::gaussian) stop_at_ = options.tolerance * variation();
+    stop_at_ = options.tolerance * std::max(lost(), std::numeric_limits<double>::min());
     full_gradient();
   }
 
@@ -110,13 +109,18 @@ class Fit {
     }
   }
 
-  double variation() const {
+  // What all columns together could lower the objective by, at most: steps are judged by it.
+  double lost() const {
     double sum = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const double gap = response(0)[i] - intercept[0];
-      sum += weight_[i] * gap * gap;
+      if (weight_[i] > 0) sum += weight_[i] * (row_loss(i) - least_loss(response(0)[i]));
     }
-    return std::max(sum, std::numeric_limits<double>::min());
+    return sum;
+  }
+
+  // The loss of a row that is predicted perfectly; that of classes is zero.
+  double least_loss(double y) const {
+    return problem_.family == LassoFamily::poisson && y > 0 ? y - y * std::log(y) : 0;
   }
 
   double row_loss(std::size_t i) const {
