@@ -58,6 +58,20 @@ def test_shapley_values_of_a_folder_are_written_with_a_ledger(cli, folder, model
     assert again.json["work"]["resumed"] == 3
 
 
+def test_values_over_a_drawn_background_are_written_with_standard_errors(
+    cli, folder, model, tmp_path
+):
+    command = ["explain", "shapley", str(model), str(folder), "--to", str(tmp_path / "values")]
+    result = cli(*command, "--n-background", "60", "--seed", "3", "--json")
+    assert result.code == 0, result.err
+    background = result.json["about"]["background"]
+    assert (background["drawn_from"], background["seed"]) == (600, 3)
+    names = pq.read_schema(tmp_path / "values" / result.json["files"][0]).names
+    assert "a standard error" in names
+    shown = cli(*command, "--n-background", "60", "--seed", "3", "--force")
+    assert "60 rows drawn from 600 (seed 3)" in " ".join(shown.out.split())
+
+
 def test_a_folder_is_explained_with_shapley_values_of_its_first_rows(
     cli, folder, model, tmp_path, monkeypatch
 ):

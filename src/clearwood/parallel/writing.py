@@ -1,5 +1,6 @@
 """Results for every row of a table in parts, written as one Parquet file for each part."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from clearwood._shared.frames import frame
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, document, html_table
 from clearwood.files import atomic_write
-from clearwood.parallel.engine import Run, n_recorded, over
+from clearwood.parallel.engine import VERSION, Run, n_recorded, over
 from clearwood.parallel.state import State
 
 __all__ = ["Written", "needs_folder", "write_parts"]
@@ -62,6 +63,10 @@ class Written(Result):
         Of each of these columns, over all lines.
     parts
         How many parts there were, the workers, retries, and parts that were left out.
+    about
+        What the numbers are, as JSON values; the files have it in their metadata.
+    notes
+        What the reader should know.
     """
 
     what: str
@@ -72,11 +77,16 @@ class Written(Result):
     sums: NDArray[np.float64]
     absolute_sums: NDArray[np.float64]
     parts: Run = field(repr=False)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.n_rows
 
     def __repr__(self) -> str:
+        return "\n".join([self._headline(), *(f"note: {note}" for note in self.notes)])
+
+    def _headline(self) -> str:
         return (
             f"Wrote {self.what} of {count(self.n_rows, 'row')} to {str(self.folder)!r}, "
             f"{count(len(self.files), 'file')} ({self.parts.described})"
@@ -87,7 +97,8 @@ class Written(Result):
             (name, number(float(mean)), number(float(size)))
             for name, mean, size in zip(self.columns, *self._means(), strict=True)
         ]
-        return html_table(repr(self), ("column", "mean", "mean absolute value"), rows)
+        headings = ("column", "mean", "mean absolute value")
+        return html_table(self._headline(), headings, rows, self.notes)
 
     def _means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         lines = max(self.n_rows, 1)
@@ -108,6 +119,8 @@ class Written(Result):
                 "sums": dict(zip(self.columns, self.sums.tolist(), strict=True)),
                 "absolute_sums": dict(zip(self.columns, self.absolute_sums.tolist(), strict=True)),
                 "work": self.parts.to_json(),
+                "about": dict(self.about),
+                "notes": self.notes,
             }
         )
 
@@ -134,6 +147,8 @@ def write_parts(
     *,
     what: str,
     read: Sequence[str] | None = None,
+    about: Mapping[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
     force: bool = False,
     identity: Mapping[str, Any] | None = None,
     ledger: str | Path | None = None,
@@ -157,6 +172,11 @@ def write_parts(
         What is written, in words.
     read
         The columns to read; all of them when None.
+    about
+        What the numbers are, as JSON values: each file has it in its metadata, under "clearwood",
+        with what is written, the notes and the version.
+    notes
+        What the reader should know.
     force
         Replace files that are there.
     identity, ledger, errors, n_jobs
@@ -179,7 +199,12 @@ def write_parts(
     ]
     run = over(
         placed,
-        _Writing(columns_of, str(folder), None if read is None else tuple(read)),
+        _Writing(
+            columns_of,
+            str(folder),
+            None if read is None else tuple(read),
+            json.dumps({"what": what, **(about or {}), "notes": notes, "version": VERSION}),
+        ),
         _joined,
         title=f"writing {what}",
         identity=identity,
@@ -198,6 +223,8 @@ def write_parts(
         sums=state.arrays["sums"][0],
         absolute_sums=state.arrays["sums"][1],
         parts=run,
+        about=about or {},
+        notes=notes,
     )
 
 
@@ -290,6 +317,7 @@ class _Writing:
     columns_of: Columns
     folder: str
     read: tuple[str, ...] | None
+    metadata: str
 
     def __call__(self, placed: _Placed) -> State:
         import pyarrow.parquet as pq
@@ -306,7 +334,8 @@ class _Writing:
                     at += len(batch)
                     table = frame(columns, "pyarrow")
                     if writer is None:
-                        writer = pq.ParquetWriter(file, table.schema)
+                        schema = table.schema.with_metadata({"clearwood": self.metadata})
+                        writer = pq.ParquetWriter(file, schema)
                         names = _numbers(columns)
                         sums = np.zeros((2, len(names)))
                     writer.write_table(table)

@@ -1,8 +1,10 @@
 """Explanations of rows that stay where they are, beside those of the same rows in memory."""
 
 import errno
+import json
 from dataclasses import replace
 from itertools import pairwise
+from unittest.mock import ANY
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -233,6 +235,40 @@ def test_models_without_an_exact_decomposition_use_the_sample():
     why = cw.explain(model, in_parts(made, 2), n_background=50)
     assert why.about.is_sampled
     assert "50 of 1,200 rows" in " ".join(why.notes)
+
+
+def test_written_values_over_a_drawn_background_have_standard_errors(trees, alone, tmp_path):
+    options = {"n_background": 60, "seed": 7}
+    file = tmp_path / "run.ledger"
+    why = cw.explain(trees, in_parts(Made(), 2), ledger=file)
+    written = why.shapley(to=tmp_path / "values", **options)
+    expected = alone.shapley(in_memory(Made()), **options)
+    table = pq.read_table(tmp_path / "values")
+    for k, column in enumerate(expected.columns):
+        errors = table[f"{column} standard error"].to_numpy()
+        assert same_bits(errors, expected.standard_errors[:, k])
+    assert table["x0 standard error"].to_numpy().min() > 0
+    assert table.column_names == list(expected.to_frame("dict"))
+    for name in written.files:
+        about = json.loads(pq.read_schema(tmp_path / "values" / name).metadata[b"clearwood"])
+        drawn = about["background"]
+        assert (drawn["rows"], drawn["drawn_from"], drawn["seed"]) == (60, N_ROWS, 7)
+        assert about["value"] == "interventional"
+        assert about["notes"] == list(expected.notes)
+    assert written.to_json()["about"]["background"]["seed"] == 7
+    assert "60 rows drawn from 1,200 (seed 7)" in repr(written)
+    # a ledger does not take the files of another draw for those of this one
+    other = why.shapley(to=tmp_path / "values", force=True, n_background=60, seed=8)
+    assert other.parts.n_resumed == 0
+    assert not same_bits(pq.read_table(tmp_path / "values")["x0"].to_numpy(), expected.values[:, 0])
+
+
+def test_written_values_over_all_rows_have_no_standard_errors(trees, tmp_path):
+    written = cw.explain(trees, in_parts(Made(), 2)).shapley(to=tmp_path)
+    assert not any("standard error" in name for name in written.columns)
+    about = json.loads(pq.read_schema(tmp_path / written.files[0]).metadata[b"clearwood"])
+    assert about["background"] == {"rows": N_ROWS, "weighted": False, "source": ANY}
+    assert about["sampled"] is False
 
 
 @pytest.mark.parametrize("call", ["shapley", "values", "predict", "elsewhere"])

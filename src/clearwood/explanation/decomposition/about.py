@@ -25,12 +25,15 @@ class BackgroundInfo:
     drawn_from
         Of how many rows they were drawn, where averages over all would take too long or fewer were
         asked for; None where they are all of them.
+    seed
+        Fixed that draw.
     """
 
     n_rows: int
     weighted: bool = False
     source: str = ""
     drawn_from: int | None = None
+    seed: int | None = None
 
     def __str__(self) -> str:
         weighted = "weighted " if self.weighted else ""
@@ -39,7 +42,9 @@ class BackgroundInfo:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
+        drawn = {"drawn_from": self.drawn_from, "seed": self.seed}
+        if self.drawn_from is None:
+            drawn = {}
         return {"rows": self.n_rows, "weighted": self.weighted, "source": self.source, **drawn}
 
 

@@ -171,12 +171,14 @@ def about_game(
     ``n_rows`` are those of the background, where ``rows`` are only some of them; ``bound`` is the
     game with its background, which may be drawn.
     """
-    background, drawn_from = None, None
+    background = None
     if rows is not None:
         n_rows = len(rows) if n_rows is None else n_rows
+        background = BackgroundInfo(n_rows, weights is not None, rows.source)
         if isinstance(bound, BoundDraw):
-            n_rows, drawn_from = bound.n_drawn, bound.n_rows
-        background = BackgroundInfo(n_rows, weights is not None, rows.source, drawn_from)
+            background = replace(
+                background, n_rows=bound.n_drawn, drawn_from=bound.n_rows, seed=bound.seed
+            )
     return About(
         model=game.kind,
         value="path_dependent" if rows is None else "interventional",

@@ -130,6 +130,8 @@ class InParts:
         what: str,
         force: bool,
         settings: Mapping[str, Any],
+        about: Mapping[str, Any],
+        notes: tuple[str, ...],
         n_jobs: int,
     ) -> Written:
         """Write columns that are computed for all rows of some table in parts."""
@@ -146,6 +148,8 @@ class InParts:
             to,
             what=what,
             read=names,
+            about=about,
+            notes=notes,
             force=force,
             identity=identity,
             ledger=self.ledger,

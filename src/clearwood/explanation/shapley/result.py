@@ -165,6 +165,8 @@ class Shapley:
     def to_frame(self, library: str | None = None) -> Any:
         """Return one line per row (and output): the values by column, the baseline, the prediction.
 
+        Values that are estimated are followed by their standard errors, by column.
+
         Parameters
         ----------
         library
@@ -178,6 +180,10 @@ class Shapley:
         whole = self.prediction
         result[unique_name("baseline", self.columns)] = np.broadcast_to(self.baseline, whole.shape)
         result[unique_name("prediction", self.columns)] = whole
+        if self.standard_errors is not None:
+            for k, name in enumerate(self.columns):
+                named = unique_name(f"{name} standard error", tuple(result))
+                result[named] = self.standard_errors[:, k]
         return row_columns(self.rows, self.outputs, result)
 
     def to_json(self) -> dict[str, Any]:

@@ -125,7 +125,9 @@ def shapley(
         Threads, -1 for all; the explanation's own when None. The result does not depend on it.
     to
         A folder for the values of all rows of a table in parts: one Parquet file for each part,
-        with the columns of the result's frame. Exact values only.
+        with the columns of the result's frame, standard errors among them where the background is
+        drawn. The metadata of a file say what the values are, and which rows were drawn. Exact
+        values only.
     force
         Replace files in that folder.
 
@@ -193,6 +195,8 @@ def shapley(
             groups=groups,
             scale=on_scale,
             n_background=n_background,
+            seed=seed,
+            n_jobs=n_jobs,
             force=force,
         )
     if value == "path_dependent":

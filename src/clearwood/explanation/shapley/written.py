@@ -18,6 +18,7 @@ from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
     chosen_output,
+    drawn_note,
     plain_baseline,
 )
 from clearwood.explanation.games.game import BoundGame, Game, Values
@@ -59,9 +60,14 @@ def written_shapley(
     groups: Mapping[str, Sequence[str]] | None,
     scale: Scale | None,
     n_background: BackgroundRows | None,
+    seed: int,
+    n_jobs: int,
     force: bool,
 ) -> Written:
-    """Write the Shapley values of all rows of a table in parts."""
+    """Write the Shapley values of all rows of a table in parts.
+
+    The files state what the values are, and over which background rows.
+    """
     own = explained.in_parts
     if rows is None and own is not None:
         rows = own.parts
@@ -95,9 +101,9 @@ def written_shapley(
         about, bound = about_game(game, None, None), None
     else:
         background, weights = explained.background_rows(groups)
-        bound = explained.bound(groups, n_background=n_background)
+        bound = explained.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
         about = about_game(game, background, weights, explained.n_all, bound)
-    about = replace(about, rate=rate_of(explained.model))
+    about = replace(about, rate=rate_of(explained.model), outputs=game.outputs[outputs])
     in_parts = InParts(rows) if own is None else own
     return in_parts.write(
         rows,
@@ -106,8 +112,10 @@ def written_shapley(
         to,
         what="Shapley values",
         force=force,
-        settings={"value": value, "outputs": list(game.outputs[outputs]), "players": game.columns},
-        n_jobs=explained.n_jobs,
+        settings={"players": game.columns, **about.to_json()},
+        about=about.to_json(),
+        notes=() if bound is None else drawn_note(bound),
+        n_jobs=n_jobs,
     )
 
 

@@ -58,7 +58,7 @@ def shapley(
         Pairwise interactions too; exact values only.
     to : FOLDER
         Where DATA is a folder, pattern or address: write the values of all rows there, one Parquet
-        file for each part.
+        file for each part. Over a drawn background, standard errors too.
     conditional
         The distribution assumed by observational values; auto chooses by the columns.
 
@@ -71,7 +71,7 @@ def shapley(
     max_evaluations : N
         The most evaluations of the model per row.
     n_background : N
-        Rows of DATA that form the background; by default 100.
+        Rows of DATA that form the background; by default 100. Trees: drawn rows; by default all.
     """
     from clearwood.explanation import Explanation
     from clearwood.parallel import Written
