@@ -40,11 +40,12 @@ def client(tmp_path_factory):
 
 
 class _Loss:
-    """Kills a worker once the first trees are kept, and no process is far ahead of that."""
+    """Kills a worker that has rows once trees are kept, and no process is far ahead of that."""
 
     def __init__(self, patch, client, folder):
         self.killed = None
         self.began = []
+        self.places = set()
         patch.setattr(streaming, "SLICE", 20)
         patch.setattr(on_cluster, "_WAIT", 1.0)  # the two workers that are left go on alone
         patch.setattr(on_cluster, "_grow", _growing_no_further(40, folder / "a worker is lost"))
@@ -53,12 +54,13 @@ class _Loss:
         def saved(checkpoint, rounds, written):
             save(checkpoint, rounds, written)
             if self.killed is None:
-                self.killed = max(client.run(os.getpid).values())
+                self.killed = client.run(os.getpid)[min(self.places)]
                 os.kill(self.killed, signal.SIGKILL)
                 (folder / "a worker is lost").touch()
 
         def begun(rows, growing, on_event):
             self.began.append(0 if growing.grown is None else growing.grown.rounds)
+            self.places = set(rows._where.values())
             run(rows, growing, on_event)
 
         patch.setattr(streaming._Checkpoint, "save", saved)
