@@ -17,6 +17,8 @@ __all__ = [
 
 #: Significant digits in a sentence, and in the cell of a table.
 IN_SENTENCES, IN_TABLES = 3, 4
+#: Values of columns from here on have their thousands apart: below may be years.
+_SEPARATED = 10_000
 
 
 def number(value: float, digits: int = IN_SENTENCES, *, longest: int = 12) -> str:
@@ -62,10 +64,14 @@ def number(value: float, digits: int = IN_SENTENCES, *, longest: int = 12) -> st
 def cell(value: Any, digits: int = IN_SENTENCES) -> str:
     """Write a value of a column as it is named in sentences and pictures.
 
+    Years, and other whole numbers below 10,000, keep all digits and have no separator.
+
     Examples
     --------
     >>> cell(0.123456), cell("city"), cell(None), cell(float("nan"))
     ('0.123', 'city', 'missing', 'missing')
+    >>> cell(2005.0), cell(20051.0)
+    ('2005', '20,100')
     """
     import numpy as np
 
@@ -73,7 +79,11 @@ def cell(value: Any, digits: int = IN_SENTENCES) -> str:
         return "missing"
     if isinstance(value, np.datetime64):
         return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
-    return number(float(value), digits) if isinstance(value, float | np.floating) else str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    if abs(value) >= _SEPARATED:
+        return number(float(value), digits)
+    return f"{value:.0f}" if float(value).is_integer() else number(value, digits).replace(",", "")
 
 
 def percent(share: float, digits: int = IN_SENTENCES) -> str:

@@ -50,6 +50,8 @@ __all__ = [
     "smooth_estimates",
 ]
 
+#: Values below this share of the width of their interval are 0.
+_ROUNDING = 1e-9
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
     "r2": "1 - squared error / squared distance of the target to its mean over the held-out rows",
@@ -404,7 +406,10 @@ class _Sample:
 
     def add(self, name: str, value: float, ends: tuple[float, float] = (np.nan, np.nan)) -> None:
         """Keep a measure and the ends of its interval."""
-        self.values[name], (self.low[name], self.high[name]) = value, ends
+        # a value that is 0 but for rounding is far smaller than the interval around it
+        width = ends[1] - ends[0]
+        is_zero = np.isfinite(width) and abs(value) < _ROUNDING * width
+        self.values[name], (self.low[name], self.high[name]) = 0.0 if is_zero else value, ends
 
     def estimate(self, name: str, estimate: Estimate, pairs: Pairs) -> None:
         """Keep a measure whose interval follows from the influence of the rows."""

@@ -130,4 +130,4 @@ def test_years_that_are_held_keep_their_digits():
         {"a": a, "b": b, "year": np.repeat([2007, 2008, 2008], 20), "y": a > b}, target="y"
     )
     found = cw.boundaries(cw.learner("lda").fit(data), data, columns=("a", "b"))
-    assert found.held["year"] == "2,008"
+    assert found.held["year"] == "2008"

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
-from clearwood._shared.numbers import IN_TABLES, count, number, percent
+from clearwood._shared.numbers import IN_TABLES, cell, count, number, percent
 from clearwood._shared.results import Result
 from clearwood._shared.weights import quantiles
 from clearwood.models import Learner
@@ -261,9 +261,7 @@ def _code(column: Column, value: Any) -> Any:
 def written(column: Column, value: Any) -> str:
     """Return the value that a column is held at as text."""
     one = replace(column, values=np.array([value], column.values.dtype))
-    if one.n_missing:
-        return "missing"
-    return number(float(value), IN_TABLES) if column.kind in _NUMERIC else str(one.labels()[0])
+    return cell(one.labels()[0], IN_TABLES)
 
 
 def _truth(data: Any, n_rows: int, known: Mapping[Any, int]) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import cell, count, number, percent
 from clearwood.explanation.outputs import rows_used
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _value(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     if isinstance(value, int | float | np.number):
-        return number(float(value), _DIGITS_OF_VALUES)
+        return cell(float(value), _DIGITS_OF_VALUES)
     return repr(str(value))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
+from clearwood.models import Learner, chooses_columns, chosen_columns
 from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
 
@@ -228,7 +229,8 @@ class Findings:
         The rows that the page carries, drawn from the table with the seed, and their positions in
         it, in increasing order. They are also the background of `shapley`.
     features
-        The columns that the model uses, in the order of the table.
+        The columns that the model takes, in the order of the table; `used` are those of them that
+        it chose.
     classes
         The labels in the order of the columns of probabilities; empty for numbers.
     is_probability
@@ -389,11 +391,19 @@ class Findings:
         return tuple(sorted(self.features, key=lambda name: -self.shares.get(name, 0.0)))
 
     @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The features that a learner which chooses columns chose; all of them for other models."""
+        if not isinstance(self.model, Learner) or not chooses_columns(self.model):
+            return self.features
+        chosen = set(chosen_columns(self.model))
+        return tuple(name for name in self.features if name in chosen)
+
+    @cached_property
     def unused(self) -> tuple[str, ...]:
-        """Features that do not change the prediction; never all of them, none if estimated."""
-        if self.is_sampled:
-            return ()
-        idle = {name for name in self.ranked if self.shares.get(name, 1.0) <= _NO_SHARE}
+        """Features that do not change the prediction, as far as this is exact; never all."""
+        idle = {*self.features} - {*self.used}
+        if not self.is_sampled:
+            idle |= {name for name in self.ranked if self.shares.get(name, 1.0) <= _NO_SHARE}
         return tuple(n for n in self.features if n in idle and (n != self.ranked[0]))
 
     @cached_property

@@ -385,7 +385,7 @@ def _missing(findings: Findings) -> Iterator[Caution]:
     incomplete = [
         f"{named(name)}: {percent(n / n_rows)} missing"
         for name, n in findings.table.missing.items()
-        if name in findings.features and n / n_rows > MANY_MISSING
+        if name in findings.used and n / n_rows > MANY_MISSING
     ]
     if incomplete:
         yield Caution(
@@ -418,7 +418,7 @@ def _drifting(findings: Findings) -> Iterator[Caution]:
 
 
 def _protected(findings: Findings) -> Iterator[Caution]:
-    used = [name for name in findings.table.protected if name in findings.features]
+    used = [name for name in findings.table.protected if name in findings.used]
     if not used:
         return
     shares = findings.shares

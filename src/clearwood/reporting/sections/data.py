@@ -35,10 +35,9 @@ def section(findings: Findings) -> Section:
 
 def _opening(findings: Findings) -> tuple[str, ...]:
     table = findings.table
-    used = count(len(findings.features), "of them", "of them")
     first = (
         f"The table has {count(findings.n_all, 'row')} and {count(len(table.columns), 'column')}; "
-        f"the model uses {used}."
+        f"{_used(findings)}"
     )
     if findings.in_parts is not None and table.n_rows < findings.n_all:
         first += (
@@ -62,7 +61,7 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     if table.source:
         first += f" Source: {table.source}."
     first += _identical(findings)
-    incomplete = [(name, n) for name, n in table.missing.items() if n and name in findings.features]
+    incomplete = [(name, n) for name, n in table.missing.items() if n and name in findings.used]
     if not incomplete:
         return first, "No value is missing in the columns that the model uses."
     incomplete.sort(key=lambda pair: -pair[1])
@@ -72,6 +71,21 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     ]
     have = "column has" if len(incomplete) == 1 else "columns have"
     return first, f"{len(incomplete)} {have} missing values: {listed(shares, most=6)}."
+
+
+def _used(findings: Findings) -> str:
+    taken, used = findings.features, findings.used
+    if len(used) == len(taken):
+        return f"the model uses {len(taken):,} of them."
+    method = getattr(findings.model, "select", None)
+    by = "" if method is None else f" by {method}"
+    if not used:
+        return f"the model was fitted to {len(taken):,} of them and chose none{by}."
+    rest = "The other has" if len(taken) - len(used) == 1 else "The others have"
+    return (
+        f"the model was fitted to {len(taken):,} of them and chose {len(used):,}{by}: "
+        f"{listed(used, most=8)}. {rest} no influence on its predictions."
+    )
 
 
 def _identical(findings: Findings) -> str:
@@ -102,7 +116,7 @@ def _columns(findings: Findings) -> Sheet:
     for name in _listed_first(findings):
         profile = findings.profiles[name]
         role = findings.table.role(name)
-        used = role.value if role is not Role.FEATURE or name in findings.features else "not used"
+        used = role.value if role is not Role.FEATURE or name in findings.used else "not used"
         rows.append(
             (
                 name,

@@ -50,11 +50,13 @@ def _what(findings: Findings) -> str:
         what = f"{target}, a count,"
     else:
         what = target if findings.target else "a number"
-    used = listed(findings.features, most=6)
+    used = findings.used
+    n = f"{len(used):,} of " if len(used) < len(findings.features) else ""
+    all_columns = count(len(findings.features), "column")
+    columns = f"{n}{all_columns}: {listed(used, most=6)}" if used else "no column"
     return (
-        f"The model {named(findings.name)!r} predicts {what} from "
-        f"{count(len(findings.features), 'column')}: {used}. This page explains it on "
-        f"{count(findings.n_all, 'row')}."
+        f"The model {named(findings.name)!r} predicts {what} from {columns}. "
+        f"This page explains it on {count(findings.n_all, 'row')}."
     )
 
 

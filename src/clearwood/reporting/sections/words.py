@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.names import short_name
-from clearwood._shared.numbers import percent
+from clearwood._shared.numbers import cell, percent
 from clearwood.explanation import Effect, sentence_of, shape_of
 from clearwood.losses import find_loss
 from clearwood.reporting.collect.findings import (
@@ -103,9 +103,7 @@ def value_of(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     if isinstance(value, int | float | np.number):
-        text = number(value, _DIGITS_OF_VALUES)
-        # years read better without a separator
-        return text.replace(",", "") if abs(float(value)) < 10_000 else text
+        return cell(float(value), _DIGITS_OF_VALUES)
     return f"“{named(str(value))}”"
 
 
