@@ -81,9 +81,10 @@ def cell(value: Any, digits: int = IN_SENTENCES) -> str:
         return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
     if not isinstance(value, float | np.floating):
         return str(value)
-    if abs(value) >= _SEPARATED:
-        return number(float(value), digits)
-    return f"{value:.0f}" if float(value).is_integer() else number(value, digits).replace(",", "")
+    exact = float(value)
+    if abs(exact) >= _SEPARATED:
+        return number(exact, digits)
+    return f"{exact:.0f}" if exact.is_integer() else number(exact, digits).replace(",", "")
 
 
 def percent(share: float, digits: int = IN_SENTENCES) -> str:

@@ -46,15 +46,17 @@ class Unit(StrEnum):
         return self is Unit.PROBABILITY
 
     @classmethod
-    def before(cls, link: str) -> "Unit":
-        """Return the unit of what a link function is applied to.
+    def before(cls, link: str, *, temperature: float = 1.0) -> "Unit":
+        """Return the unit of what a link function is applied to, or to it by a temperature.
 
         Examples
         --------
         >>> Unit.before("logistic"), Unit.before("identity")
         (<Unit.LOG_ODDS: 'log odds'>, <Unit.PREDICTION: 'prediction'>)
+        >>> Unit.before("logistic", temperature=0.5)  # half of the log odds
+        <Unit.LINK_SCORE: 'score before the link'>
         """
-        return _BEFORE.get(link, cls.LINK_SCORE)
+        return _BEFORE.get(link, cls.LINK_SCORE) if temperature == 1 else cls.LINK_SCORE
 
 
 _BEFORE = {

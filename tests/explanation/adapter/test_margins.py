@@ -5,7 +5,12 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import (
     GammaRegressor,
     LinearRegression,
@@ -78,3 +83,17 @@ def test_without_a_link_the_error_names_the_scale_there_is(model, rows):
     assert error.value.parameter == "scale"
     with pytest.raises(cw.InputError, match="no link"):
         cw.effect(model.predict, rows, "x0", scale="margin")
+
+
+@pytest.mark.parametrize(
+    ("model", "classes"),
+    [
+        (GradientBoostingClassifier(loss="exponential", n_estimators=5), 2),
+        (AdaBoostClassifier(), 4),
+    ],
+    ids=["exponential loss", "AdaBoost"],
+)
+def test_scores_that_are_divided_before_the_link_are_not_called_log_odds(model, classes, rows):
+    model.fit(rows, np.digitize(rows[:, 0], [-0.5, 0, 0.5]) % classes)
+    values = cw.explain(model, rows, n_background=20).shapley(rows[:2])
+    assert str(values.about.unit) == "score before the link"

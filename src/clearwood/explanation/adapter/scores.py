@@ -251,7 +251,9 @@ def forest_scorer(forest: Forest, classes: Any, scale: Scale | None, n_jobs: int
         outputs = numbered_outputs(forest.n_outputs)
         _refuse_probabilities(scale)
         if scale == Scale.MARGIN and forest.link != "identity":
-            return Scorer(calling("raw"), outputs, Unit.before(forest.link))
+            return Scorer(
+                calling("raw"), outputs, Unit.before(forest.link, temperature=forest.temperature)
+            )
         return Scorer(calling("response"), outputs)
     labels = tuple(classes.tolist() if hasattr(classes, "tolist") else classes)
     names = tuple(map(str, labels))
@@ -259,7 +261,8 @@ def forest_scorer(forest: Forest, classes: Any, scale: Scale | None, n_jobs: int
         return Scorer(calling("probability"), names, Unit.PROBABILITY, labels)
     if forest.link == "identity":
         return Scorer(calling("log odds"), names, Unit.LOG_ODDS, labels)
-    return Scorer(calling("margin"), names, Unit.before(forest.link), labels)
+    unit = Unit.before(forest.link, temperature=forest.temperature)
+    return Scorer(calling("margin"), names, unit, labels)
 
 
 _ForestScale = Literal["raw", "response", "probability", "log odds", "margin"]

@@ -260,14 +260,14 @@ class ModelCells:
         low, high = self.stretches(k, self._breaks(k, (k,)))
         values = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * CHECKED
         # a cut belongs to the cell before it, so the first point is just behind it
-        return np.clip(values, np.nextafter(low, np.inf)[:, None], high[:, None])
+        return np.asarray(np.clip(values, np.nextafter(low, np.inf)[:, None], high[:, None]))
 
     def _values_met(self, k: int) -> Floats:
         """Return some of the data's own values."""
         known = self.column(k).values[~self.column(k).missing]
         if not len(known):
             return np.empty(0)
-        return np.quantile(known, np.linspace(0, 1, _VALUES_MET), method="nearest")
+        return np.asarray(np.quantile(known, np.linspace(0, 1, _VALUES_MET), method="nearest"))
 
     def _shape(self, k: int, curves: Floats, some: Floats, at_some: Floats) -> _Shape:
         """Find out whether polynomials meet the score, between breaks and at the data's values."""

@@ -115,7 +115,7 @@ def _named_outputs(n_outputs: int, classes: NDArray[Any] | None) -> tuple[str, .
 
 def _forest_unit(forest: Forest) -> Unit:
     if forest.link != "identity":
-        return Unit.before(forest.link)
+        return Unit.before(forest.link, temperature=forest.temperature)
     if forest.classes is None:
         return Unit.PREDICTION
     votes = {"hard vote": Unit.VOTES, "weighted vote": Unit.SCORE}
