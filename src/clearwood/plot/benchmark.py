@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
 from clearwood.models import Choice
-from clearwood.plot.style import chart_of, records, rule
+from clearwood.plot.style import chart_of, rule
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark, TuningCurve
@@ -23,16 +23,14 @@ def plot_benchmark(bench: "Benchmark") -> Any:
     drawn = ("difference", "difference_low", "difference_high", "high", "learner", "low", "risk")
     shown = (*bench.standings, bench.reference)
     rows = [{name: getattr(one, name) for name in drawn} for one in shown if one and one.folds]
-    # a single fold of few rows may have no interval, and JSON has no NaN
-    data = records(plain(rows))
     order = [str(row["learner"]) for row in rows]
     weighted = "weighted " if bench.method.is_weighted else ""
     level = f"{percent(bench.method.confidence)} interval"
     risk = _intervals(
-        data, order, ("risk", "low", "high"), f"{weighted}{bench.context.loss.risk_title}, {level}"
+        rows, order, ("risk", "low", "high"), f"{weighted}{bench.context.loss.risk_title}, {level}"
     )
     gap = _intervals(
-        data,
+        rows,
         order,
         ("difference", "difference_low", "difference_high"),
         f"difference to {order[0] if order else 'the best'}, {level}",
@@ -49,13 +47,19 @@ def plot_benchmark(bench: "Benchmark") -> Any:
 
 
 def _intervals(
-    data: Any, order: list[str], fields: tuple[str, str, str], title: str, *, names: bool = True
+    rows: list[dict[str, Any]],
+    order: list[str],
+    fields: tuple[str, str, str],
+    title: str,
+    *,
+    names: bool = True,
 ) -> Any:
     import altair as alt
 
     middle, low, high = fields
     axis = alt.Axis(title=None) if names else alt.Axis(title=None, labels=False, ticks=False)
-    base = alt.Chart(data).encode(y=alt.Y("learner:N", sort=order, axis=axis))
+    # a single fold of few rows may have no interval, and JSON has no NaN
+    base = chart_of(plain(rows)).encode(y=alt.Y("learner:N", sort=order, axis=axis))
     # few ticks, none of whose labels is dropped: that of zero least of all
     along: dict[str, Any] = {
         "title": title,

@@ -1,7 +1,7 @@
 """Colours, titles, bars and rules that figures share."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,6 @@ __all__ = [
     "headed",
     "level_step",
     "number",
-    "records",
     "rule",
     "titled",
     "where",
@@ -65,20 +64,38 @@ def titled(
     return headed(chart, title, [where(about), *notes], description, **size)
 
 
-def records(rows: Sequence[dict[str, Any]]) -> Any:
+def _records(rows: Sequence[dict[str, Any]]) -> Any:
     """Return rows of numbers and words as data that a chart carries with it."""
     import altair as alt
+    from altair.utils.schemapi import debug_mode
 
     data: Any = alt.Data  # which ships no types
     # a tuple: Altair copies lists, row by row, whenever a chart is changed or put beside another
-    return data(values=tuple(rows))
+    values = tuple(rows)
+    with debug_mode(arg=False):  # else every row is compared with the schema
+        return data(values=values)
+
+
+@cache
+def _chart_type() -> Any:
+    import altair as alt
+
+    class Chart(alt.Chart):
+        """A chart that is copied without what is in it, as charts are not changed in place.
+
+        Altair copies all of a chart, with every property that is not set, several times whenever
+        it is layered, put beside another or given a title.
+        """
+
+        def __deepcopy__(self, memo: object) -> Any:
+            return self.copy(deep=False)
+
+    return Chart
 
 
 def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     """Return a chart without marks of rows of numbers and words."""
-    import altair as alt
-
-    return alt.Chart(records(rows))
+    return _chart_type()(_records(rows))
 
 
 def bars(

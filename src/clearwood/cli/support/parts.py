@@ -69,7 +69,7 @@ class Workers:
 
         try:
             connect: Any = Client
-            client = connect(self.scheduler, timeout="10s")
+            client = connect(self.scheduler)  # waits as long as Dask is set to
         except (OSError, TimeoutError, ValueError) as error:
             raise InputError(
                 f"there is no Dask scheduler at {self.scheduler!r}: {error}",
