@@ -28,9 +28,7 @@ ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "report"
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    # the shell draws pages without the window around them, in a third of the time
-    names = ("chromium-headless-shell", "chromium", "chromium-browser")
-    program = next(filter(None, map(shutil.which, names)), None)
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
     if program is None:
         pytest.skip("Chromium is not installed; `make test` installs it")
     with sync_api.sync_playwright() as playwright:
