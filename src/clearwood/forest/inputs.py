@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.table import Column, Table
+from clearwood.table import Column, Table, category_codes, string_codes
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
@@ -133,6 +133,11 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
     if isinstance(column, Column) and column.is_coded and levels is not None:
         of_level = _codes(np.array(column.levels, dtype=object), levels)
         return np.take(np.append(of_level, np.nan), column.values)  # -1, missing, is the last
+    if isinstance(column, nw.Series) and levels is not None:
+        coded = _coded(column)
+        if coded is not None:
+            of_level = _codes(np.array(coded[1], dtype=object), levels)
+            return np.take(np.append(of_level, np.nan), coded[0])
     if isinstance(column, nw.Series) and levels is None:
         _refuse_labels_without_codes(forest, j, column)
     if isinstance(column, nw.Series) and levels is None and column.dtype.is_numeric():
@@ -159,6 +164,17 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
             value=example,
             hint="explain the whole pipeline, with its encoder, rather than its last step.",
         ) from None
+
+
+def _coded(column: "nw.Series[Any]") -> tuple[NDArray[np.int32], Sequence[Any]] | None:
+    """Return labels as codes, -1 for missing, and what they stand for; None for no fast way."""
+    if isinstance(column.dtype, nw.Categorical | nw.Enum):
+        codes = category_codes(column)
+        if codes is not None:
+            return codes, column.cat.get_categories().to_list()
+        if column.implementation.is_polars():  # whose categories are strings
+            column = column.cast(nw.String)
+    return string_codes(column) if isinstance(column.dtype, nw.String) else None
 
 
 def _refuse_labels_without_codes(forest: "Forest", j: int, column: "nw.Series[Any]") -> None:

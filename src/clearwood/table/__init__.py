@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clearwood.table.parts.parts import Part, Parts
     from clearwood.table.parts.storage import as_address
     from clearwood.table.profiles import Profile, profile
+    from clearwood.table.reading.codes import category_codes, string_codes
     from clearwood.table.reading.read import (
         as_columns,
         as_table,
@@ -52,6 +53,7 @@ __all__ = [
     "as_columns",
     "as_table",
     "calendar_features",
+    "category_codes",
     "check_columns",
     "check_directions",
     "check_task",
@@ -65,4 +67,5 @@ __all__ = [
     "read_parts_as",
     "row_hashes",
     "shown_name",
+    "string_codes",
 ]

@@ -29,6 +29,7 @@ using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T, class Sum>
 struct Scratch {
   std::vector<T> block;
+  std::vector<std::uint32_t> categories;
   std::vector<std::int32_t> leaf;
   std::vector<Sum> total;
 };
@@ -53,15 +54,16 @@ class Pass {
       Scratch<T, Sum>& own = scratch[static_cast<std::size_t>(worker)];
       if (own.block.empty()) {
         own.block.assign(forest_.block_size, T(0));
+        own.categories.assign(forest_.category_features.size() * forest_.rows_per_block, 0);
         own.leaf.assign(forest_.rows_per_block, 0);
         own.total.assign(forest_.rows_per_block * forest_.n_outputs, Sum(0));
       }
       const std::size_t first = block * forest_.rows_per_block;
       const std::size_t n = std::min(n_rows_ - first, forest_.rows_per_block);
-      fill_columns(first, n, own.block.data());
+      fill_columns(first, n, own);
       start(own);
       for (std::size_t t = 0; t < forest_.trees.size(); ++t) {
-        find_leaves(forest_.trees[t], first, n, own);
+        find_leaves(forest_.trees[t], n, own);
         use(t, first, n, own);
       }
       finish(first, n, own);
@@ -74,24 +76,29 @@ class Pass {
   }
 
   // A lot of rows at a time: the cache lines of a row-major matrix serve all columns.
-  void fill_columns(std::size_t first, std::size_t n, T* block) const {
+  void fill_columns(std::size_t first, std::size_t n, Scratch<T, Sum>& own) const {
     const auto fill = CLEARWOOD_DISPATCH(fill_column<Value, T>);
+    const auto categories = CLEARWOOD_DISPATCH(fill_categories<Value, T>);
     for (std::size_t row = 0; row < n; row += rows_per_lot) {
       const std::size_t size = std::min(rows_per_lot, n - row);
       for (std::size_t k = 1; k < forest_.columns.size(); ++k) {
         const ColumnRule& rule = forest_.columns[k];
         fill(at(first + row, rule.feature), row_stride_, size, rule,
-             block + k * forest_.rows_per_block + row);
+             own.block.data() + k * forest_.rows_per_block + row);
+      }
+      for (std::size_t k = 0; k < forest_.category_features.size(); ++k) {
+        categories(at(first + row, forest_.category_features[k]), row_stride_, size,
+                   own.categories.data() + k * forest_.rows_per_block + row);
       }
     }
   }
 
-  void find_leaves(const typename PackedForest<T, Sum>::Tree& tree, std::size_t first,
-                   std::size_t n, Scratch<T, Sum>& own) const {
-    const auto fill = CLEARWOOD_DISPATCH(fill_set<Value, T>);
+  void find_leaves(const typename PackedForest<T, Sum>::Tree& tree, std::size_t n,
+                   Scratch<T, Sum>& own) const {
+    const auto fill = CLEARWOOD_DISPATCH(fill_set<T>);
     for (std::size_t s = 0; s < tree.n_sets; ++s) {
       const SetRule& rule = forest_.sets[tree.first_set + s];
-      fill(at(first, rule.feature), row_stride_, n, rule,
+      fill(own.categories.data() + rule.column * forest_.rows_per_block, n, rule,
            own.block.data() + (forest_.first_set_column + s) * forest_.rows_per_block);
     }
     const std::size_t n_lots = block_count(n, rows_per_lot);

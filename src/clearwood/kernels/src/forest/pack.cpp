@@ -96,13 +96,22 @@ class PackedForest<T, Sum>::Builder {
     std::size_t k;
     if (forest_.category_start[node] >= 0) {
       k = packed_.first_set_column + packed_.sets.size() - tree.first_set;
-      packed_.sets.push_back({forest_.feature[node], forest_.category_size[node] * 32,
+      packed_.sets.push_back({categories_of(forest_.feature[node]),
+                              static_cast<std::uint32_t>(forest_.category_size[node]) * 32,
                               packed_.words.data() + forest_.category_start[node],
                               forest_.default_left[node], forest_.unseen_left[node]});
     } else {
       k = column_of_.at(key(static_cast<std::size_t>(node)));
     }
     return static_cast<std::int32_t>(k * packed_.rows_per_block);
+  }
+
+  // Which of a block's columns of categories is the feature's.
+  std::size_t categories_of(std::int32_t feature) {
+    const std::size_t next = packed_.category_features.size();
+    const auto [found, added] = categories_of_.try_emplace(feature, next);
+    if (added) packed_.category_features.push_back(feature);
+    return found->second;
   }
 
   T threshold_of(std::int32_t node) const {
@@ -159,6 +168,7 @@ class PackedForest<T, Sum>::Builder {
   PackedForest& packed_;
   const ForestArrays& forest_;
   std::unordered_map<std::int64_t, std::size_t> column_of_;
+  std::unordered_map<std::int32_t, std::size_t> categories_of_;
   std::size_t n_leaves_ = 0;
 };
 

@@ -50,6 +50,7 @@ class PackedForest {
   std::size_t block_size;  // values in the columns of a block
   std::size_t first_set_column;
   std::vector<ColumnRule> columns;  // column k of a block; column 0 is zeros and has no rule
+  std::vector<std::int32_t> category_features;  // that some set is about
   std::vector<SetRule> sets;        // a tree's sets fill the columns from first_set_column on
   std::vector<std::uint32_t> words;
   std::vector<Tree> trees;

@@ -44,16 +44,15 @@ void fill_column(const Value* values, std::ptrdiff_t stride, std::size_t n, cons
 }
 
 template <class Value, class T>
-void fill_set(const Value* values, std::ptrdiff_t stride, std::size_t n, const SetRule& rule,
-              T* column) noexcept {
+void fill_categories(const Value* values, std::ptrdiff_t stride, std::size_t n,
+                     std::uint32_t* categories) noexcept {
+  constexpr T beyond = T(2147483648.0);
   for (std::size_t i = 0; i < n; ++i) {
     const T x = static_cast<T>(values[static_cast<std::ptrdiff_t>(i) * stride]);
-    bool left = x != x ? rule.missing_left : rule.unseen_left;
-    if (x >= T(0) && x < static_cast<T>(rule.n_bits)) {
-      const auto category = static_cast<std::uint32_t>(x);
-      left = (rule.words[category / 32] >> (category % 32)) & 1;
-    }
-    column[i] = left ? T(0) : T(1);
+    const bool present = x >= T(0) && x < beyond;
+    const auto category = static_cast<std::uint32_t>(static_cast<std::int32_t>(present ? x : T(0)));
+    const std::uint32_t otherwise = x == x ? unseen_category : missing_category;
+    categories[i] = present ? category : otherwise;
   }
 }
 
@@ -119,6 +118,24 @@ CLEARWOOD_NO_GATHER void leaves_by_walk(const T* block, std::size_t n_lots, cons
   }
 }
 
+// Rows take either side about as often: a branch would be guessed wrong for many of them.
+template <class T>
+CLEARWOOD_NO_GATHER void fill_set(const std::uint32_t* categories, std::size_t n,
+                                  const SetRule& rule, T* column) noexcept {
+  const std::uint32_t none = 0;
+  const std::uint32_t n_bits = rule.n_bits;
+  const std::uint32_t* words = n_bits > 0 ? rule.words : &none;
+  const std::uint32_t missing = rule.missing_left, unseen = rule.unseen_left;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t category = categories[i];
+    const std::uint32_t otherwise = category == missing_category ? missing : unseen;
+    const std::uint32_t known = category < n_bits ? category : 0;
+    const std::uint32_t bit = words[known / 32] >> (known % 32) & 1;
+    const std::uint32_t left = category < n_bits ? bit : otherwise;
+    column[i] = static_cast<T>(static_cast<std::int32_t>(left ^ 1));
+  }
+}
+
 template <class Sum>
 CLEARWOOD_NO_GATHER void add_leaves(const Sum* value, const std::int32_t* leaf, std::size_t n,
                                     Sum* total) noexcept {
@@ -138,12 +155,14 @@ void add_leaf_vectors(const Sum* value, const std::int32_t* leaf, std::size_t n,
 #define CLEARWOOD_FILL(Value, T)                                                                  \
   template void fill_column<Value, T>(const Value*, std::ptrdiff_t, std::size_t,                  \
                                       const ColumnRule&, T*) noexcept;                            \
-  template void fill_set<Value, T>(const Value*, std::ptrdiff_t, std::size_t, const SetRule&, T*) \
-      noexcept;
+  template void fill_categories<Value, T>(const Value*, std::ptrdiff_t, std::size_t,              \
+                                          std::uint32_t*) noexcept;
 CLEARWOOD_FILL(float, float)
 CLEARWOOD_FILL(float, double)
 CLEARWOOD_FILL(double, float)
 CLEARWOOD_FILL(double, double)
+template void fill_set<float>(const std::uint32_t*, std::size_t, const SetRule&, float*) noexcept;
+template void fill_set<double>(const std::uint32_t*, std::size_t, const SetRule&, double*) noexcept;
 template void leaves_by_mask<float>(const float*, std::size_t, const MaskTree<float>&,
                                     std::int32_t*) noexcept;
 template void leaves_by_mask<double>(const double*, std::size_t, const MaskTree<double>&,

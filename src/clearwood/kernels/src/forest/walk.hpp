@@ -21,10 +21,14 @@ struct ColumnRule {
 };
 constexpr double zero_band = 1.0000000180025095e-35;  // the float32 nearest to 1e-35
 
+// Values of a column of categories that are none.
+constexpr std::uint32_t unseen_category = 0xfffffffe;
+constexpr std::uint32_t missing_category = 0xffffffff;
+
 // A column that answers one question about categories: 0 for left, 1 for right.
 struct SetRule {
-  std::int32_t feature;
-  std::int32_t n_bits;
+  std::size_t column;    // of the block's categories
+  std::uint32_t n_bits;  // a multiple of 32
   const std::uint32_t* words;
   bool missing_left;
   bool unseen_left;
@@ -78,8 +82,12 @@ CLEARWOOD_EACH_LEVEL(
     template <class Value, class T>
     void fill_column(const Value* values, std::ptrdiff_t stride, std::size_t n,
                      const ColumnRule& rule, T* column) noexcept;
+    // The categories of n rows, which every set of the feature is tested with.
     template <class Value, class T>
-    void fill_set(const Value* values, std::ptrdiff_t stride, std::size_t n, const SetRule& rule,
+    void fill_categories(const Value* values, std::ptrdiff_t stride, std::size_t n,
+                         std::uint32_t* categories) noexcept;
+    template <class T>
+    void fill_set(const std::uint32_t* categories, std::size_t n, const SetRule& rule,
                   T* column) noexcept;
 
     // leaf[i] = the leaf that row i of the block reaches, for n_lots lots of rows: counted from the
