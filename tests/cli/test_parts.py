@@ -105,6 +105,18 @@ def impatient():
         yield
 
 
+def test_drawn_rows_follow_the_seed(cli, folder, model):
+    for data in (folder, folder / "0.parquet"):
+        command = ["explain", "importance", str(model), str(data), "--draw-rows", "50", "--json"]
+        first, same, other = (
+            cli(*command, "--seed", seed).json["columns"] for seed in ("1", "1", "2")
+        )
+        assert first == same != other
+    one, two = (cw.read(folder, target="y", draw_rows=50, seed=seed) for seed in (1, 2))
+    assert list(one["a"].values) != list(two["a"].values)
+    assert one.options == {"target": "y", "draw_rows": 50, "seed": 1}
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
     out = str(tmp_path / "out")

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,6 +14,7 @@ from clearwood._shared.numbers import count
 from clearwood.cli.support import completion
 from clearwood.cli.support.console import print_message
 from clearwood.cli.support.parts import is_in_parts, read_parts
+from clearwood.cli.support.verb import ALSO_OF_THE_VERB
 
 if TYPE_CHECKING:
     from clearwood.table import Schema, Table
@@ -99,7 +100,8 @@ class Reading:
     encoding : NAME
         The file's encoding, such as latin-1; detected by default.
     draw_rows : N
-        Use N rows, drawn at random: for what needs rows in memory where a table is too large.
+        Use N rows, drawn at random with the seed of the verb, where it has one: for what needs rows
+        in memory where a table is too large.
     """
 
     delimiter: str | None = None
@@ -108,9 +110,12 @@ class Reading:
     missing: list[str] | None = None
     encoding: str | None = None
     draw_rows: Annotated[int | None, typer.Option(min=1)] = None
+    seed: int = field(default=0, metadata=ALSO_OF_THE_VERB)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", _missing_words(self.missing))
+        if self.draw_rows is None:
+            object.__setattr__(self, "seed", 0)  # nothing is drawn
 
     def table_for(
         self,

@@ -30,14 +30,14 @@ def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "P
     from clearwood._shared.progress import progress
     from clearwood.table import read_parts_as
 
-    draw_rows = options.pop("draw_rows", None)
+    draw_rows, seed = options.pop("draw_rows", None), options.pop("seed", 0)
     with progress(f"reading {data.name}"):
         parts: Parts = (
             cw.read(data, parts=True, **options)
             if schema is None
             else read_parts_as(data, schema, **options)
         )
-        return parts if draw_rows is None else parts.sample(draw_rows)
+        return parts if draw_rows is None else parts.sample(draw_rows, seed=seed)
 
 
 @dataclass(frozen=True, kw_only=True)

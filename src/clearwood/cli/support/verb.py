@@ -4,7 +4,7 @@ import copy
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +17,11 @@ from typer.models import ArgumentInfo, OptionInfo
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli.support.spelling import CommandLine
 
-__all__ = ["VerbGroup", "choices_of", "verb", "words_of"]
+__all__ = ["ALSO_OF_THE_VERB", "VerbGroup", "choices_of", "verb", "words_of"]
+
+#: Marks a field of a group that is no option of its own: it takes the value of the verb's parameter
+#: of the same name, where the verb has one.
+ALSO_OF_THE_VERB = {"also of the verb": True}
 
 _CONTEXT = "context"
 _OUTPUT = ("--output", "-o")
@@ -81,7 +85,7 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
             of_group: dict[str, _Entry] = {}
             for base in reversed(inspect.getmro(group)):  # type: ignore[arg-type]
                 of_group |= _documented(base)[1]
-            shared += (_parameter(field, of_group) for field in fields(group))
+            shared += (_parameter(field, of_group) for field in fields(group) if _is_typed(field))
         else:
             own.append(_typed(parameter, documented))
 
@@ -96,7 +100,8 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
         context = values[_CONTEXT] if wants_context else values.pop(_CONTEXT)
         if isinstance(context.obj, CommandLine):
             context.obj.use(context)
-        options = {name: _filled(group, values) for name, group in groups.items()}
+        typed = dict(values)
+        options = {name: _filled(group, values, typed) for name, group in groups.items()}
         return function(**options, **values)
 
     ordered = [
@@ -166,9 +171,15 @@ def _typed(parameter: inspect.Parameter, documented: dict[str, _Entry]) -> inspe
     return parameter.replace(annotation=Annotated[plain, info])
 
 
-def _filled(group: Any, values: dict[str, Any]) -> Any:
+def _is_typed(field: Field[Any]) -> bool:
+    return field.metadata != ALSO_OF_THE_VERB
+
+
+def _filled(group: Any, values: dict[str, Any], typed: Mapping[str, Any]) -> Any:
     """Make a group from its fields' values, which are taken out of all values."""
-    return group(**{field.name: values.pop(field.name) for field in fields(group)})
+    own = {field.name: values.pop(field.name) for field in fields(group) if _is_typed(field)}
+    others = {field.name for field in fields(group)} - set(own)
+    return group(**own, **{name: typed[name] for name in others if name in typed})
 
 
 def _is_argument(parameter: inspect.Parameter) -> bool:

@@ -70,12 +70,12 @@ def has_parts(source: Any) -> bool:
 
 
 def in_parts(
-    source: Any, request: Request, *, parts: bool | None, draw_rows: int | None
+    source: Any, request: Request, *, parts: bool | None, draw_rows: int | None, seed: int = 0
 ) -> Table | Parts | None:
     """Return a table in parts, or of several files; None where one source is read into memory."""
     if isinstance(source, Parts):
         again = survey([(p.name, p.rows) for p in source.parts], request, source.source)
-        return again if draw_rows is None else again.sample(draw_rows)
+        return again if draw_rows is None else again.sample(draw_rows, seed=seed)
     named, origin, is_one, n_bytes = _found(source, request, parts=parts)
     if named is None:
         return None
@@ -85,7 +85,7 @@ def in_parts(
         return None
     found = _surveyed(named, request, origin)
     if draw_rows is not None:
-        return replace(found.sample(draw_rows), dropped=found.dropped, notes=found.notes)
+        return replace(found.sample(draw_rows, seed=seed), dropped=found.dropped, notes=found.notes)
     if parts is False or (parts is None and not is_large):
         return found.to_table()
     if parts is None:

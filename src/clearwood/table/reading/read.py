@@ -101,7 +101,12 @@ def read(
 ) -> Table: ...
 @overload
 def read(
-    source: Any, *, parts: bool | None = None, draw_rows: int, **options: Unpack[ReadOptions]
+    source: Any,
+    *,
+    parts: bool | None = None,
+    draw_rows: int,
+    seed: int = 0,
+    **options: Unpack[ReadOptions],
 ) -> Table: ...
 @overload
 def read(
@@ -109,6 +114,7 @@ def read(
     *,
     parts: bool | None = None,
     draw_rows: int | None = None,
+    seed: int = 0,
     **options: Unpack[ReadOptions],
 ) -> Table | Any: ...
 @remembers_options
@@ -133,6 +139,7 @@ def read(
     monotone: Mapping[str, str] | None = None,
     parts: bool | None = None,
     draw_rows: int | None = None,
+    seed: int = 0,
 ) -> Table | Parts:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
@@ -190,8 +197,10 @@ def read(
         True to leave the rows where they are and return `Parts`; False to read them into memory.
         When None, rows stay where they are if the table would not fit into memory, with a warning.
     draw_rows
-        Read so many rows, drawn at random as by `Parts.sample` with the seed 0. Kinds, levels and
-        notes are those of all rows.
+        Read so many rows, drawn at random as by `Parts.sample`. Kinds, levels and notes are those
+        of all rows.
+    seed
+        Fixes that draw.
 
     Returns
     -------
@@ -241,7 +250,7 @@ def read(
 
     if draw_rows is not None:
         check_whole("draw_rows", draw_rows, 1)
-    parted = in_parts(source, request, parts=parts, draw_rows=draw_rows)
+    parted = in_parts(source, request, parts=parts, draw_rows=draw_rows, seed=seed)
     if parted is not None:
         return parted
     raws, origin, dropped = _columns_of(source, request.text_file)
@@ -262,12 +271,12 @@ def read(
         replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
     )
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
-    return _drawn(with_directions(table, monotone), draw_rows)
+    return _drawn(with_directions(table, monotone), draw_rows, seed)
 
 
-def _drawn(table: Table, n: int | None) -> Table:
+def _drawn(table: Table, n: int | None, seed: int) -> Table:
     """Return so many rows of a table, or all of them."""
-    return table if n is None else table.take(rows_drawn(table.n_rows, n, seed=0))
+    return table if n is None else table.take(rows_drawn(table.n_rows, n, seed=seed))
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
@@ -375,6 +384,7 @@ def read_as(
     keep: Sequence[str] = (),
     constant: bool = False,
     draw_rows: int | None = None,
+    seed: int = 0,
     **options: Unpack[TextOptions],
 ) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
@@ -390,7 +400,7 @@ def read_as(
         Columns of numbers to keep that the schema ignores or does not have; they are no features.
     constant
         Whether the target may have the same value in all rows, as where nothing is learned from it.
-    draw_rows
+    draw_rows, seed
         As for `read`.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
@@ -437,7 +447,7 @@ def read_as(
     features = align(raws, schema, named=True, source=origin)
     if not beside:
         alone = replace(features, dropped=dropped, keeps_identical=schema.keeps_identical)
-        return _drawn(alone, draw_rows)
+        return _drawn(alone, draw_rows, seed)
     stated = {raw.name: schema[raw.name].kind for raw in beside}
     here = {name: roles[name] for name in stated}
     task = schema.task if target is not None else None
@@ -453,7 +463,7 @@ def read_as(
         monotone=features.monotone,
         keeps_identical=schema.keeps_identical,
     )
-    return _drawn(table, draw_rows)
+    return _drawn(table, draw_rows, seed)
 
 
 def read_parts_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Parts:
@@ -509,6 +519,7 @@ def as_table(
     schema: Schema | None = None,
     exposure: bool = False,
     draw_rows: int | None = None,
+    seed: int = 0,
     **options: Unpack[TextOptions],
 ) -> Table:
     """Convert anything that holds a table to a `Table`; no target is needed.
@@ -523,7 +534,7 @@ def as_table(
         does not have come after those it has, with a warning.
     exposure
         Whether to keep the schema's exposure as well, where the data have it.
-    draw_rows
+    draw_rows, seed
         As for `read`.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
@@ -544,7 +555,10 @@ def as_table(
     if isinstance(data, Parts):
         raise needs_rows("this call")
     if schema is None:
-        return data if isinstance(data, Table) else read(data, draw_rows=draw_rows, **options)
+        if isinstance(data, Table):
+            return data
+        table: Table = read(data, draw_rows=draw_rows, seed=seed, **options)
+        return table
     if isinstance(data, Table):
         table = align_table(data, schema)
         known = {schema.name_of(c.name, c.header): c for c in data.columns}
@@ -555,9 +569,9 @@ def as_table(
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     table = align(raws, schema, named=named, source=origin)
     if not (exposure and named):
-        return _drawn(table, draw_rows)
+        return _drawn(table, draw_rows, seed)
     beside = next((settle(raw, Kind.NUMBER) for raw in raws if raw.name == schema.exposure), None)
-    return _drawn(_with_exposure(table, schema, beside), draw_rows)
+    return _drawn(_with_exposure(table, schema, beside), draw_rows, seed)
 
 
 def _with_exposure(table: Table, schema: Schema, column: Column | None) -> Table:
