@@ -1,5 +1,8 @@
 """The page of a learner that selects columns."""
 
+import numpy as np
+import pytest
+
 import clearwood as cw
 
 
@@ -27,3 +30,17 @@ def test_the_page_says_which_columns_were_chosen_and_that_the_others_have_no_inf
         assert "from 3 of 10 columns: bmi, bp and s5." in page
     every = cw.report(cw.learner("ols").fit(data), data, sections=["data"], quick=True).to_html()
     assert "the model uses 10 of them." in every
+
+
+def test_the_page_of_a_learner_that_chose_no_column_shows_no_variation():
+    rng = np.random.default_rng(3)
+    data = cw.read(
+        {**{f"x{k}": rng.normal(size=60) for k in range(6)}, "y": rng.normal(size=60)}, target="y"
+    )
+    with pytest.warns(cw.ClearwoodWarning, match="no column is selected"):
+        model = cw.learner("ridge", select="knockoffs").fit(data)
+    assert model.selected_ == ()
+    page = cw.report(model, data, sections=["summary", "data"], quick=True).to_html()
+    assert "fitted to 6 of them and chose none by knockoffs." in page
+    assert "predicts y from no column." in page
+    assert "of the variation" not in page.partition('id="data"')[0].rpartition('id="summary"')[2]

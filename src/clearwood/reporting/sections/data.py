@@ -62,6 +62,8 @@ def _opening(findings: Findings) -> tuple[str, ...]:
         first += f" Source: {table.source}."
     first += _identical(findings)
     incomplete = [(name, n) for name, n in table.missing.items() if n and name in findings.used]
+    if not findings.used:
+        return (first,)
     if not incomplete:
         return first, "No value is missing in the columns that the model uses."
     incomplete.sort(key=lambda pair: -pair[1])

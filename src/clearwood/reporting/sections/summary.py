@@ -84,6 +84,8 @@ def _interactions(findings: Findings) -> str:
     importance = findings.importance
     if importance is None or findings.interactions is None:
         return ""
+    if not findings.top:
+        return "None: the model predicts the same for every row."
     rest = findings.remainder_share
     joint = max(0.0, 1 - findings.share_of_order(1) - rest)
     if not findings.interacting and joint + rest < LEAST_INTERACTION:
