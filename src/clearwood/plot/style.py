@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared import numbers
+from clearwood._shared.frames import plain
 
 if TYPE_CHECKING:
     from clearwood.explanation import About
@@ -64,20 +65,9 @@ def titled(
     return headed(chart, title, [where(about), *notes], description, **size)
 
 
-def _records(rows: Sequence[dict[str, Any]]) -> Any:
-    """Return rows of numbers and words as data that a chart carries with it."""
-    import altair as alt
-    from altair.utils.schemapi import debug_mode
-
-    data: Any = alt.Data  # which ships no types
-    # a tuple: Altair copies lists, row by row, whenever a chart is changed or put beside another
-    values = tuple(rows)
-    with debug_mode(arg=False):  # else every row is compared with the schema
-        return data(values=values)
-
-
 @cache
-def _chart_type() -> Any:
+def _types() -> tuple[Any, Any]:
+    """Return Altair's chart and data, made quicker: a page has hundreds of them."""
     import altair as alt
 
     class Chart(alt.Chart):
@@ -90,12 +80,24 @@ def _chart_type() -> Any:
         def __deepcopy__(self, memo: object) -> Any:
             return self.copy(deep=False)
 
-    return Chart
+    data: Any = alt.Data  # which ships no types
+
+    class Data(data):
+        """Rows that are JSON already: Altair would look at each value for what it could be."""
+
+        _class_is_valid_at_instantiation = False
+
+        def to_dict(self, *_: object, **__: object) -> dict[str, Any]:
+            return {"values": [dict(row) for row in self._kwds["values"]]}
+
+    return Chart, Data
 
 
 def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     """Return a chart without marks of rows of numbers and words."""
-    return _chart_type()(_records(rows))
+    chart, data = _types()
+    # a tuple: Altair copies lists, row by row, whenever a chart is changed or put beside another
+    return chart(data(values=tuple(plain(list(rows)))))
 
 
 def bars(
