@@ -206,6 +206,22 @@ def test_a_lazy_polars_frame_is_computed_in_batches(whole):
     assert isinstance(cw.read(frame, target="y"), cw.Table)
 
 
+@pytest.mark.parametrize("parts", [None, True])
+def test_a_lazy_frame_that_fails_is_an_error_of_the_source(tmp_path, parts):
+    file = tmp_path / "rows.parquet"
+    pl.DataFrame({"c": ["a", "b"] * 20, "y": range(40)}).write_parquet(file)
+    frame = pl.scan_parquet(file)
+    late = frame.with_columns(pl.col("c").cast(pl.Int64))
+    with pytest.raises(cw.InputError, match=r"rows\.parquet.* cannot be computed: .*column 'c'"):
+        cw.read(late, target="y", parts=parts)
+    with pytest.raises(cw.InputError, match=r"cannot be computed: .*nothing"):
+        cw.read(pl.scan_parquet(tmp_path / "nothing.parquet"), target="y", parts=parts)
+    (tmp_path / "cut.parquet").write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(cw.InputError, match="cannot be computed") as caught:
+        cw.read(pl.scan_parquet(tmp_path / "cut.parquet"), target="y", parts=parts)
+    assert caught.value.parameter == "source"
+
+
 @pytest.mark.parametrize("style", [{}, {"sep": ";", "decimal": ","}])
 def test_text_files_are_one_table(tmp_path, style):
     frame = table().drop(columns="day")

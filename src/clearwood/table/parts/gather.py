@@ -39,6 +39,7 @@ from clearwood.table.parts.storage import (
 from clearwood.table.parts.survey import differing, survey
 from clearwood.table.reading.csv import NotNumbersError, TextFile, scan_csv
 from clearwood.table.reading.files import check_exists
+from clearwood.table.reading.frames import computing
 from clearwood.table.reading.request import Request
 from clearwood.table.table import Table
 
@@ -175,8 +176,9 @@ def _kind_of(
 def _cells(frame: Any) -> int:
     import polars as pl
 
-    n_rows = int(frame.select(pl.len()).collect().item())
-    return n_rows * len(frame.collect_schema())
+    with computing("lazy frame", frame):
+        n_rows = int(frame.select(pl.len()).collect().item())
+        return n_rows * len(frame.collect_schema())
 
 
 def _dataset(source: Any) -> Named:

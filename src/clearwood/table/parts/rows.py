@@ -15,7 +15,7 @@ from clearwood.table.parts.storage import (
     unreadable,
 )
 from clearwood.table.reading.csv import CsvScan
-from clearwood.table.reading.frames import from_frame, from_memory
+from clearwood.table.reading.frames import computing, from_frame, from_memory
 from clearwood.table.reading.raw import Raw
 
 __all__ = [
@@ -237,7 +237,8 @@ class DaskRows:
 
     def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
         """Compute the partition here, and cut it into batches."""
-        frame = self.partition.compute(scheduler="synchronous")
+        with computing("Dask partition"):
+            frame = self.partition.compute(scheduler="synchronous")
         yield from _cut(_only(from_frame(frame), columns), rows)
 
     def identity(self) -> Sequence[Any]:
@@ -260,16 +261,18 @@ class LazyRows:
     def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
         """Compute the frame, in batches where this version of polars can."""
         frame = self.frame if columns is None else self.frame.select(list(columns))
-        if not hasattr(frame, "collect_batches"):
-            yield from _cut(from_frame(frame.collect()), rows)
-            return
-        for batch in frame.collect_batches(chunk_size=rows, maintain_order=True):
-            if batch.height:
-                yield from _cut(from_frame(batch), rows)
+        with computing("lazy frame", self.frame):
+            if not hasattr(frame, "collect_batches"):
+                yield from _cut(from_frame(frame.collect()), rows)
+                return
+            for batch in frame.collect_batches(chunk_size=rows, maintain_order=True):
+                if batch.height:
+                    yield from _cut(from_frame(batch), rows)
 
     def identity(self) -> Sequence[Any]:
         """Return the plan that makes the frame."""
-        return [self.frame.explain(optimized=False)]
+        with computing("lazy frame"):
+            return [self.frame.explain(optimized=False)]
 
 
 def _only(raws: list[Raw], columns: Sequence[str] | None) -> list[Raw]:

@@ -3,7 +3,8 @@
 import datetime as dt
 import numbers
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from clearwood._shared.errors import InputError
 from clearwood.table.reading.codes import category_codes, string_codes
 from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
-__all__ = ["from_array", "from_columns", "from_frame", "from_memory"]
+__all__ = ["computing", "from_array", "from_columns", "from_frame", "from_memory"]
 
 
 class NotAValueError(InputError, TypeError):
@@ -55,11 +56,40 @@ def from_frame(data: Any) -> list[Raw]:
     except ValueError as error:
         raise InputError(f"the data frame cannot be used: {error}", parameter="source") from error
     if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
+        with computing("lazy frame", frame.to_native()):
+            frame = frame.collect()
     check_names([str(name) for name in frame.columns])
     # By position: pandas has columns named by numbers, which would be taken for rows.
     columns = zip(frame.columns, frame.iter_columns(), strict=True)
     return [_from_series(str(name), series) for name, series in columns]
+
+
+@contextmanager
+def computing(what: str, frame: Any = None) -> Iterator[None]:
+    """Report whatever fails while a frame is computed, with the files that it is computed from."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = next(iter(filter(None, str(error).splitlines())), "")
+        scanned = _scanned(frame)
+        raise InputError(
+            f"the {what}{f' ({scanned})' if scanned else ''} cannot be computed: "
+            f"{type(error).__name__}: {reason}",
+            parameter="source",
+            hint="compute it without Clearwood to find the cause, or leave out what fails.",
+        ) from error
+
+
+def _scanned(frame: Any) -> str:
+    """Return what a lazy frame of polars reads, as its plan writes it; nothing without a plan."""
+    try:
+        plan = frame.explain(optimized=False)
+    except Exception:  # the plan cannot be made either
+        return ""
+    scans = [line.strip() for line in plan.splitlines() if " SCAN " in line]
+    return ", ".join(dict.fromkeys(scans))
 
 
 def check_names(names: Sequence[str]) -> None:
