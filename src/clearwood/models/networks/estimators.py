@@ -542,9 +542,10 @@ class _Mlp(_Network):
 class NetworkRegressor(_Numbers, _Mlp):
     """A feed-forward network for numbers, counts and amounts.
 
-    Numbers are standardised and far values drawn in; each level of a category has a vector that is
-    learned with the rest (an entity embedding: Guo and Berkhahn 2016). The loss is the squared
-    error, or the Poisson or gamma deviance with a log link.
+    Numbers are standardised (columns of two values are not: those end one apart) and far values
+    drawn in; each level of a category has a vector that is learned with the rest (an entity
+    embedding: Guo and Berkhahn 2016). The loss is the squared error, or the Poisson or gamma
+    deviance with a log link.
 
     Parameters
     ----------

@@ -25,13 +25,28 @@ _WIDEST = 16
 
 
 def centre_and_spread(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return weighted means and standard deviations of columns; 1 for those that do not vary."""
+    """Return weighted means of columns, and what to divide them by: their standard deviations.
+
+    The two values of a column that has no others, such as an indicator of missing values, end one
+    apart however rare one of them is: divided by its standard deviation, the indicator of two rows
+    among 200 would be 10, and those two would decide for all rows to come. Columns that do not vary
+    are divided by 1.
+
+    Examples
+    --------
+    >>> rare = np.array([[0.0], [0.0], [0.0], [1.0]])
+    >>> centre_and_spread(np.hstack([rare, [[2.0], [4.0], [6.0], [8.0]]]), np.ones(4))
+    (array([0.25, 5.  ]), array([1.        , 2.23606798]))
+    """
     share = weight / weight.sum()
     centre = share @ values
     spread = np.sqrt(share @ (values - centre) ** 2)
+    counted = values[weight > 0]
+    low, high = counted.min(axis=0), counted.max(axis=0)
+    are_two = ((counted == low) | (counted == high)).all(axis=0)
     # what rounding leaves of a column that is constant
     still = spread <= 1e-12 * np.abs(values).max(axis=0, initial=0.0)
-    return centre, np.where(still, 1.0, spread)
+    return centre, np.where(still, 1.0, np.where(are_two, high - low, spread))
 
 
 def scaled(values: Any, centre: Any, spread: Any, far: float) -> Any:
