@@ -65,7 +65,8 @@ class Beside:
 def report(*, quick: bool, path: Path) -> int:
     """Print the table, write its figures and count the tables on which ours is clearly worse."""
     if find_spec("torch") is None:
-        print("networks: left out, as PyTorch is not installed: pip install 'clearwood[networks]'")
+        install = f"{sys.executable} -m pip install 'clearwood[networks]'"
+        print(f"networks: left out, as PyTorch is not installed: {install}")
         return 0
     print(
         f"\n{'table':12}{'rows':>5}{'measure':>9}{PEER:>10}{OURS:>10}{'difference in risk':>20}"

@@ -37,6 +37,7 @@ FEW = {
     "bagging": {"n_estimators": 5},
     "adaboost": {"n_estimators": 10},
     "ebm": {"max_rounds": 60},
+    "isle": {"n_trees": 15, "folds": 2, "n_penalties": 5},
 }
 TREES = ["tree", "forest", "extra-trees", "bagging", "gbm", "xgboost", "lightgbm", "catboost"]
 CASES = [
@@ -51,6 +52,8 @@ CASES = [
     *(("spline", task) for task in ("regression", "binary", "multiclass")),
     ("ebm", "binary"),
     ("ebm", "multiclass"),
+    ("isle", "count"),
+    ("isle", "binary"),
     ("one-vs-rest", "multiclass"),
     ("perceptron", "multiclass"),
     ("ordinal", "multiclass"),

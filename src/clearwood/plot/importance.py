@@ -70,7 +70,7 @@ def _of_components(importance: "Importance", most: int) -> Any:
         ],
     )
     if importance.is_sampled:
-        notes.append(f"black: {percent(importance.confidence)} interval of the whole bar")
+        notes.append(f"thin line: {percent(importance.confidence)} interval of the whole bar")
         chart = alt.layer(chart, _intervals(importance, names, order))
     words = ", ".join(
         f"{name} {percent(total[k])}" for name, k in zip(names[:8], order[:8], strict=True)

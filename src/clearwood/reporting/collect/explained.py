@@ -282,7 +282,7 @@ class ExplainedModel:
     def condense(self, *, time_limit: float) -> Condensed:
         """Return one tree in place of the model."""
         if self.forest is None:
-            raise InputError("the model is not a sum over trees")
+            raise InputError("the model is not a tree, a forest or boosted trees")
         condensed = condense(self.forest, self.table, time_limit=time_limit)
         return with_surrogates(condensed, self.model)
 

@@ -174,14 +174,17 @@ def _link(
                 carried = {key: value for key, value in link.items() if key != "ranks"}
                 return {**carried, "pick": pick}, outputs, shown
     raise NotCarriedError(
-        f"the page cannot compute the prediction from what the model adds up ({probe.game.unit})"
+        f"its prediction is no known function of what it adds up ({probe.game.unit})"
     )
 
 
 def _candidates(model: Any, game: Game) -> list[dict[str, Any]]:
-    if isinstance(game, TreeGame):
+    if isinstance(game, TreeGame) and (
+        game.forest.link != "identity" or game.forest.temperature != 1
+    ):
         name, temperature = game.forest.link, game.forest.temperature
         return [{"name": name, "temperature": float(temperature)}]
+    # a sum of forests has no link of its own, and the model may put one behind it
     names = ("identity", "log", "logistic", "softmax", "one-vs-rest")
     candidates: list[dict[str, Any]] = [{"name": name, "temperature": 1.0} for name in names]
     inner = getattr(model, "estimator_", model)

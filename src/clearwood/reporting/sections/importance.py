@@ -365,7 +365,9 @@ def _shape_conflicts(findings: Findings) -> list[Block]:
 def _uncompared(findings: Findings) -> str:
     if not findings.uncompared:
         return ""
-    left = count(len(findings.uncompared), "other column", "other columns")
+    if len(findings.uncompared) == 1:
+        return "The other column that changes the prediction was not compared."
+    left = count(len(findings.uncompared), "other column")
     return f"The {left} that change the prediction were not compared."
 
 
