@@ -121,7 +121,7 @@ def check_exists(path: Path) -> None:
             raise _unreadable(
                 path, f"{path} is a pipe or a device", hint="save it to a file first."
             )
-        if not os.access(path, os.R_OK):
+        if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
             raise _unreadable(
                 path, f"you do not have permission to read {path}", hint="check its permissions."
             )
