@@ -6,7 +6,8 @@ and completion fast.
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -106,6 +107,12 @@ def _root(
     """Options that come before the verb."""
 
 
+@cache
+def _command() -> Any:
+    """Return the command with all verbs, whose options are read once for all runs of a process."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; `clearwood.cli.main` documents the codes."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -113,7 +120,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     traceback = "--traceback" in words
     words = [word for word in words if word != "--traceback"]
     return run_to_exit_code(
-        lambda spelling: app(words, prog_name="clearwood", standalone_mode=False, obj=spelling),
+        lambda spelling: _command()(
+            words, prog_name="clearwood", standalone_mode=False, obj=spelling
+        ),
         words,
         traceback=traceback,
     )
