@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clearwood import InputError
-from clearwood.files import atomic_write
+from clearwood.files import atomic_write, removing_unfinished
 
 
 def names(folder):
@@ -194,3 +194,19 @@ def test_a_killed_process_leaves_the_old_file_or_none(tmp_path, old):
         assert process.stdout.readline() == b"half\n"
         process.send_signal(signal.SIGKILL)
     assert (path.read_bytes() if path.exists() else None) == old
+
+
+def test_what_killed_processes_leave_is_removed_and_nothing_else(tmp_path):
+    other = tmp_path / ".clearwood-of-another-run.part"
+    other.touch()
+    own = tmp_path / "part-0.parquet"
+
+    def interrupted():
+        with removing_unfinished(tmp_path):
+            own.touch()
+            (tmp_path / ".clearwood-0123.part").touch()  # its process was killed
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert sorted(tmp_path.iterdir()) == [other, own]

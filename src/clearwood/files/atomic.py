@@ -11,7 +11,10 @@ from typing import IO, Any, Literal, overload
 
 from clearwood._shared.errors import InputError, Option, words
 
-__all__ = ["atomic_write"]
+__all__ = ["atomic_write", "removing_unfinished"]
+
+# A file that is not complete.
+_HIDDEN = ".clearwood-{}.part"
 
 # What a write can fail with while the caller's own code runs; anything else raised there is the
 # caller's, and passes unchanged.
@@ -68,6 +71,28 @@ def atomic_write(
 
 
 @contextlib.contextmanager
+def removing_unfinished(folder: Path) -> Iterator[None]:
+    """Remove hidden files that processes which were killed during the block leave in a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with removing_unfinished(folder):
+    ...     (folder / ".clearwood-0123456789abcdef.part").touch()
+    >>> list(folder.iterdir())
+    []
+    """
+    before = set(folder.glob(_HIDDEN.format("*")))
+    try:
+        yield
+    finally:
+        for file in set(folder.glob(_HIDDEN.format("*"))) - before:
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+
+@contextlib.contextmanager
 def _atomic_write(path: Path, *, force: bool, text: bool) -> Iterator[IO[Any]]:
     with _explained(path):
         existing = _check(path, force=force)
@@ -78,7 +103,7 @@ def _atomic_write(path: Path, *, force: bool, text: bool) -> Iterator[IO[Any]]:
 
     # A link is followed, so that the file it names is replaced and the link stays.
     final = Path(os.path.realpath(path))
-    temporary = final.with_name(f".clearwood-{secrets.token_hex(8)}.part")
+    temporary = final.with_name(_HIDDEN.format(secrets.token_hex(8)))
     try:
         with _explained(path):
             # O_EXCL: never through a file or link that someone else put there; 0o666 is cut down

@@ -15,7 +15,7 @@ from clearwood._shared.errors import Draw, InputError, MissingExtraError, Option
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, document, html_table
-from clearwood.files import atomic_write
+from clearwood.files import atomic_write, removing_unfinished
 from clearwood.parallel.engine import VERSION, Run, n_recorded, over
 from clearwood.parallel.state import State
 
@@ -197,22 +197,24 @@ def write_parts(
         _Placed(part, int(start), name)
         for part, start, name in zip(parts, starts[:-1], names, strict=True)
     ]
-    run = over(
-        placed,
-        _Writing(
-            columns_of,
-            str(folder),
-            None if read is None else tuple(read),
-            json.dumps({"what": what, **(about or {}), "notes": notes, "version": VERSION}),
-        ),
-        _joined,
-        title=f"writing {what}",
-        identity=identity,
-        ledger=ledger,
-        holds=partial(_is_there, folder),
-        errors=errors,
-        n_jobs=n_jobs,
+    work = _Writing(
+        columns_of,
+        str(folder),
+        None if read is None else tuple(read),
+        json.dumps({"what": what, **(about or {}), "notes": notes, "version": VERSION}),
     )
+    with removing_unfinished(folder):
+        run = over(
+            placed,
+            work,
+            _joined,
+            title=f"writing {what}",
+            identity=identity,
+            ledger=ledger,
+            holds=partial(_is_there, folder),
+            errors=errors,
+            n_jobs=n_jobs,
+        )
     state = run.state or State({"rows": 0, "files": [], "columns": []}, {"sums": np.zeros((2, 0))})
     return Written(
         what=what,
