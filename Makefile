@@ -38,9 +38,7 @@ $(VENV)/installed: $(VENV)/made $(BUILT_FROM)
 
 $(VENV)/installed-test: $(VENV)/made $(BUILT_FROM)
 	@echo "installing Clearwood and what its tests need (two or three minutes)"
-	@# one core fetches what it rests on while the other compiles its kernels
-	@$(PIP) --no-deps --editable . & kernels=$$!; \
-	$(BIN)/python tools/requirements.py test | $(PIP) --requirement /dev/stdin && wait $$kernels
+	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-docs: $(VENV)/installed
