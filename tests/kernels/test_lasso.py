@@ -69,6 +69,19 @@ def test_the_solution_meets_the_conditions_of_optimality(family):
     assert 0 < np.count_nonzero(beta) < beta.size
 
 
+# steps end by the share of the deviance that they explain, which no unit changes
+@pytest.mark.parametrize("unit", [1e-3, 1e3, 1e6])
+def test_amounts_in_another_unit_have_the_same_coefficients(unit):
+    indicators, lines, score, rng = problem()
+    y = response_of("poisson", score, rng)
+    one, other = (
+        lasso_path(indicators, lines, amounts, np.ones(N), UNFOLDED, family="poisson")
+        for amounts in (y, unit * y)
+    )
+    np.testing.assert_allclose(other.coefficients, one.coefficients, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.intercept, one.intercept + np.log(unit), rtol=1e-6)
+
+
 def test_coefficients_are_those_of_scikit_learn():
     indicators, lines, score, rng = problem(1)
     design = np.vstack([indicators, lines]).T
