@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
 from clearwood.models import Choice
 from clearwood.plot.style import chart_of, rule
@@ -58,8 +57,7 @@ def _intervals(
 
     middle, low, high = fields
     axis = alt.Axis(title=None) if names else alt.Axis(title=None, labels=False, ticks=False)
-    # a single fold of few rows may have no interval, and JSON has no NaN
-    base = chart_of(plain(rows)).encode(y=alt.Y("learner:N", sort=order, axis=axis))
+    base = chart_of(rows).encode(y=alt.Y("learner:N", sort=order, axis=axis))
     # few ticks, none of whose labels is dropped: that of zero least of all
     along: dict[str, Any] = {
         "title": title,
@@ -100,7 +98,7 @@ def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
         scale = alt.Scale(type="log") if dimension.log else alt.Scale(zero=False)
         x = alt.X("value:Q", title=setting, scale=scale)
     y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
-    base = chart_of(plain(rows)).encode(x=x)
+    base = chart_of(rows).encode(x=x)
     # with a single setting the points are on a line; if others vary too, they scatter
     marks = base.mark_point(filled=True, size=30).encode(
         y=y, tooltip=[alt.Tooltip("value:N"), alt.Tooltip("risk:Q")]

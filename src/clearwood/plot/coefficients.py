@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
 from clearwood.plot.style import GREY, chart_of, cut, headed, rule
 
@@ -26,7 +25,6 @@ def plot_coefficients(result: "Coefficients") -> Any:
         for k, name in enumerate(result.names())
         if result.columns[k]
     ]
-    data = plain(rows)
     name = result.ratio_name or "coefficient"
     title = name if result.errors is None else f"{name}, {percent(result.confidence)} interval"
     scale = (
@@ -35,7 +33,7 @@ def plot_coefficients(result: "Coefficients") -> Any:
         else alt.Scale(type="log", nice=False, padding=12)
     )
     y = alt.Y("line:N", sort=[row["line"] for row in rows], title=None)
-    base = chart_of(data).encode(y=y)
+    base = chart_of(rows).encode(y=y)
     bar = base.mark_bar(height=2, opacity=0.9).encode(
         x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q")
     )
@@ -79,7 +77,7 @@ def _priors(result: "Coefficients", y: Any, title: str, scale: Any) -> Any:
     names = result.names()
     rows = [{"line": cut(names[k]), "low": low[k], "high": high[k]} for k in shown]
     return (
-        chart_of(plain(rows))
+        chart_of(rows)
         .mark_bar(height=10, opacity=0.25, color=GREY)
         .encode(y=y, x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q"))
     )

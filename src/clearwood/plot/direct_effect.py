@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
 from clearwood.plot.style import chart_of, cut, headed, rule
 
@@ -28,7 +27,7 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
             rows.append({"line": line, **ends})
     title = f"{result.about.quantity}, difference; {percent(result.confidence)} band"
     y = alt.Y("line:N", sort=[row["line"] for row in rows], title=None)
-    base = chart_of(plain(rows)).encode(y=y)
+    base = chart_of(rows).encode(y=y)
     scale = alt.Scale(zero=True)
     bar = base.mark_bar(height=2, opacity=0.9).encode(
         x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q")

@@ -96,7 +96,8 @@ def _types() -> tuple[Any, Any]:
 def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     """Return a chart without marks of rows of numbers and words."""
     chart, data = _types()
-    # a tuple: Altair copies lists, row by row, whenever a chart is changed or put beside another
+    # plain: JSON has no NaN, as where a single fold of few rows has no interval. A tuple: Altair
+    # copies lists, row by row, whenever a chart is changed or put beside another
     return chart(data(values=tuple(plain(list(rows)))))
 
 
