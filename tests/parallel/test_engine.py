@@ -100,9 +100,10 @@ def test_skipped_parts_are_told_and_listed(tmp_path):
     assert run.to_json()["skipped"][0]["part"] == "part-0"
 
 
-def test_a_part_that_always_kills_its_worker_is_named(tmp_path):
-    work = Fatal()
-    with pytest.raises(InputError, match=r"'part-0', failed 2 times: its worker died") as caught:
+@pytest.mark.parametrize("fatal", ["part-0", "part-2"])
+def test_a_part_that_always_kills_its_worker_is_named_and_no_other(fatal):
+    work = Fatal(fatal)
+    with pytest.raises(InputError, match=f"'{fatal}', failed 2 times: its worker died") as caught:
         over(PARTS[:3], work, added, title="adding", retries=1, n_jobs=2)
     assert "memory" in str(caught.value)
 

@@ -237,6 +237,9 @@ class _Session:
         self.n_resumed = len(recorded)
         self._todo = deque(k for k in range(len(parts)) if k not in recorded)
         self._under_way: dict[Future[Any], int] = {}
+        # Where one dead worker ends all calls, the part that killed it is one of these: each is
+        # begun with nothing beside it.
+        self._suspects: set[int] = set()
 
     def run(self, title: str) -> None:
         """Work on all parts that the ledger does not have."""
@@ -257,7 +260,8 @@ class _Session:
         """Give out parts, few more than there are workers, and none far ahead of the first."""
         most = self._next + _WAITING * max(2, self.pool.count)
         while self._todo and len(self._under_way) < self.pool.count + (self.pool.count > 1):
-            if self._todo[0] >= most and self._under_way:
+            among = {self._todo[0], *self._under_way.values()}
+            if self._under_way and (self._todo[0] >= most or among & self._suspects):
                 return
             k = self._todo.popleft()
             part = Payload.of(self.parts[k])
@@ -281,9 +285,15 @@ class _Session:
             error = None if future.cancelled() else future.exception()
             if isinstance(error, KeyboardInterrupt):
                 raise error
+            if self.pool.shares_losses and k not in self._suspects:
+                self._suspects.add(k)
+                self.n_retries += 1
+                self._todo.appendleft(k)
+                return 0
             reason = f"its worker died ({type(error).__name__})"
             hint = "it may have run out of memory; use fewer workers, or smaller parts."
             return self._again(k, reason, hint)
+        self._suspects.discard(k)
         attempt: _Attempt = future.result()
         if attempt.refusal:
             raise InputError(

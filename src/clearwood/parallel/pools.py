@@ -30,6 +30,8 @@ class Pool:
 
     #: Where the work runs, in words.
     place = "in this process"
+    #: Whether a worker that dies ends the calls of all others too.
+    shares_losses = False
 
     def __init__(self, count: int = 1) -> None:
         self.count = count
@@ -84,6 +86,7 @@ class _Processes(_Executing):
     """Processes of this machine."""
 
     place = "in processes"
+    shares_losses = True
 
     def _made(self) -> Executor:
         from joblib.externals.loky import get_reusable_executor

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot.heat_map import edges, plain
+from clearwood._shared.frames import plain
+from clearwood.plot.heat_map import edges
 from clearwood.plot.style import AXIS, GREY, chart_of
 
 __all__ = ["density"]

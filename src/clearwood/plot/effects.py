@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import unknown_choice
+from clearwood._shared.frames import plain
 from clearwood._shared.numbers import percent
 from clearwood.plot.density import density
-from clearwood.plot.heat_map import MISSING, heat_map, near_shares, plain
+from clearwood.plot.heat_map import MISSING, heat_map, near_shares
 from clearwood.plot.observed import Means, means_beside
 from clearwood.plot.style import (
     AXIS,

@@ -7,24 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.frames import plain
 from clearwood._shared.numbers import IN_TABLES, number
 from clearwood.plot.style import chart_of, cut
 
-__all__ = ["MISSING", "edges", "heat_map", "near_shares", "plain"]
+__all__ = ["MISSING", "edges", "heat_map", "near_shares"]
 
 MISSING = "missing"
 
 _WIDTH, _HEIGHT = 340, 300
 _PALE = 0.3
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it; None where it is missing."""
-    if isinstance(value, np.datetime64):
-        return None if np.isnat(value) else str(value.astype("datetime64[s]"))
-    if isinstance(value, float | np.floating):
-        return None if np.isnan(value) else float(value)
-    return value
 
 
 def edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:

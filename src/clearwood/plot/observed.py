@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot.heat_map import MISSING, plain
+from clearwood._shared.frames import plain
+from clearwood.plot.heat_map import MISSING
 from clearwood.plot.style import DOWN, UP, chart_of, cut
 
 if TYPE_CHECKING:

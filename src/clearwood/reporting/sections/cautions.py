@@ -462,7 +462,7 @@ def _failed(findings: Findings) -> Iterator[Caution]:
     items = [f"{step}: {why}" for step, why in findings.failures.items() if step not in _EXPECTED]
     if items:
         yield Caution(
-            f"{count(len(items), 'step')} failed",
+            f"{count(len(items), 'step')} left out",
             "What depends on it is missing from this page.",
             "The reasons are below.",
             tuple(items),
