@@ -198,6 +198,24 @@ def test_a_dask_frame_stays_in_its_partitions(whole):
     assert isinstance(cw.read(frame, target="y"), cw.Table)
 
 
+@pytest.mark.parametrize("parts", [None, False, True])
+def test_a_dask_partition_that_fails_is_named_with_the_cause(parts):
+    dd = pytest.importorskip("dask.dataframe")
+
+    def checked(rows):
+        if (rows["rooms"] < 0).any():
+            raise ValueError("no house has fewer than no rooms")
+        return rows
+
+    frame = table()
+    frame.loc[50, "rooms"] = -1
+    rows = dd.from_pandas(frame, npartitions=4).map_partitions(checked, meta=frame[:0])
+    match = r"Dask partition 3 cannot be computed: ValueError: no house has fewer"
+    with pytest.raises(cw.InputError, match=match) as caught:
+        cw.read(rows, target="y", parts=parts)
+    assert caught.value.parameter == "source"
+
+
 def test_a_lazy_polars_frame_is_computed_in_batches(whole):
     frame = pl.from_pandas(table()).lazy()
     parts = cw.read(frame, target="y", parts=True)

@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, MissingExtraError, Option, word
 from clearwood._shared.memory import free_memory
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import size
-from clearwood.table.parts.parts import PART_ROWS, Parts
+from clearwood.table.parts.parts import BATCH_ROWS, PART_ROWS, Parts
 from clearwood.table.parts.rows import (
     CsvRows,
     DaskRows,
@@ -121,8 +121,9 @@ def _found(
     if kind == "dataset":
         return _dataset(source), "pyarrow data", False, _CELL * _cells_in(source)
     if kind == "dask":
-        n_bytes = 0 if parts else _CELL * len(source.columns) * len(source)
-        return _partitions(source), "dask data", True, n_bytes
+        partitions = _partitions(source)
+        n_bytes = 0 if parts else _CELL * len(source.columns) * _rows_in(source, partitions)
+        return partitions, "dask data", True, n_bytes
     if kind == "lazy":
         n_bytes = 0 if parts else _CELL * _cells(source)
         return [("lazy frame", LazyRows(source))], "polars data", True, n_bytes
@@ -192,7 +193,19 @@ def _cells_in(dataset: Any) -> int:
 
 
 def _partitions(source: Any) -> Named:
-    return [(f"partition {i}", DaskRows(p)) for i, p in enumerate(source.to_delayed(), start=1)]
+    partitions = enumerate(source.to_delayed(), start=1)
+    return [(f"partition {i}", DaskRows(each, i)) for i, each in partitions]
+
+
+def _rows_in(source: Any, partitions: Named) -> int:
+    """Count the rows of a Dask frame; where that fails, name the partition and the cause."""
+    try:
+        return len(source)
+    except Exception:
+        for _, rows in partitions:
+            for _ in rows.batches(BATCH_ROWS, None):
+                pass
+        raise
 
 
 def _files(

@@ -231,13 +231,16 @@ class DaskRows:
     ----------
     partition
         The partition, not computed yet.
+    number
+        Its place in the frame, from 1.
     """
 
     partition: Any
+    number: int
 
     def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
         """Compute the partition here, and cut it into batches."""
-        with computing("Dask partition"):
+        with computing(f"Dask partition {self.number}"):
             frame = self.partition.compute(scheduler="synchronous")
         yield from _cut(_only(from_frame(frame), columns), rows)
 
