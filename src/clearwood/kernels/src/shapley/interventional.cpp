@@ -389,6 +389,8 @@ class InterventionalTables::Impl {
     if (n_bytes_ <= keep_budget ||
         (n_bytes_ <= large_keep_budget && compared_trees(rows_to_come).empty())) {
       kept_ = prepare(ranges_.data(), ranges_.size(), n_threads);
+      kept_baseline_.assign(forest_.n_outputs, 0.0);
+      add_baselines(kept_, ranges_.data(), kept_baseline_.data());
     }
   }
 
@@ -399,7 +401,8 @@ class InterventionalTables::Impl {
   void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
                double* baseline, int n_threads) const {
     if (are_kept()) {
-      explain_with(kept_, ranges_.data(), codes, n_rows, out, pitch, baseline, n_threads);
+      explain_with(kept_, ranges_.data(), codes, n_rows, out, pitch, n_threads);
+      for (std::size_t k = 0; k < kept_baseline_.size(); ++k) baseline[k] += kept_baseline_[k];
       return;
     }
     const std::vector<std::size_t> compared = compared_trees(n_rows);
@@ -415,8 +418,9 @@ class InterventionalTables::Impl {
         bytes += ranges[end++].bytes;
       }
       const Range* first = ranges.data() + begin;
-      explain_with(prepare(first, end - begin, n_threads), first, codes, n_rows, out, pitch,
-                   baseline, n_threads);
+      const std::vector<PreparedRange> group = prepare(first, end - begin, n_threads);
+      explain_with(group, first, codes, n_rows, out, pitch, n_threads);
+      add_baselines(group, first, baseline);
     }
   }
 
@@ -445,7 +449,7 @@ class InterventionalTables::Impl {
   // The group holds what was prepared for `ranges`.
   void explain_with(const std::vector<PreparedRange>& group, const Range* ranges,
                     const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
-                    double* baseline, int n_threads) const {
+                    int n_threads) const {
     const std::size_t task_rows = rows_per_task(n_rows, n_threads);
     parallel_for(block_count(n_rows, task_rows), n_threads, [&](std::size_t task, int) {
       const std::size_t row = task * task_rows;
@@ -455,6 +459,10 @@ class InterventionalTables::Impl {
         explainer.explain(ranges[k], group[k], units_.tree(ranges[k].tree), rows, row);
       }
     });
+  }
+
+  void add_baselines(const std::vector<PreparedRange>& group, const Range* ranges,
+                     double* baseline) const {
     for (std::size_t k = 0; k < group.size(); ++k) {
       const std::int32_t output = forest_.tree_output[ranges[k].tree];
       for (const PreparedUnit& unit : group[k]) {
@@ -472,6 +480,9 @@ class InterventionalTables::Impl {
   const std::vector<Range> ranges_;
   std::size_t n_bytes_ = 0;          // what the tables of all ranges take, about
   std::vector<PreparedRange> kept_;  // of all ranges, or none
+  // Sums over all units, each of which lies elsewhere in memory: for one row, that takes as long as
+  // the row.
+  std::vector<double> kept_baseline_;
 };
 
 InterventionalTables::InterventionalTables(const ForestArrays& forest, const Units& units,

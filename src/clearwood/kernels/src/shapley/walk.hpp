@@ -43,7 +43,9 @@ class PatternWalk {
       const auto bits = static_cast<std::size_t>(unit.bits);
       n_words_ = std::max(n_words_, (bits + word_bits - 1) / word_bits);
     }
-    std::fill_n(level(0), n_words_ * pattern_rows, Pattern(0));
+    for (std::size_t w = 0; w < n_words_; ++w) {
+      std::fill_n(level(0) + w * pattern_rows, rows.n, Pattern(0));
+    }
     descend(forest_.roots[tree], 0, visit);
   }
 
