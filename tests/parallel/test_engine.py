@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.parallel import Ledger, over
 from clearwood.parallel.engine import VERSION
+from clearwood.parallel.pools import pool_of
 
 numbers = st.lists(st.floats(-1e6, 1e6), max_size=5)
 
@@ -124,6 +125,16 @@ def test_interrupting_keeps_what_is_recorded(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         over(PARTS, work, added, **options)
     assert over(PARTS, summed, added, **options).n_resumed == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_does_not_reach_processes_that_are_starting():
+    pool_of(2).stop()  # they may have been started by others
+    pool = pool_of(2)
+    blocked = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+    pool.stop()
+    assert signal.SIGINT in blocked
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 PROGRAM = """

@@ -1,10 +1,12 @@
 """Where work runs: in this process, in threads or processes, or on a Dask cluster."""
 
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -91,16 +93,41 @@ class _Processes(_Executing):
     def _made(self) -> Executor:
         from joblib.externals.loky import get_reusable_executor
 
-        executor: Executor = get_reusable_executor(self.count, kill_workers=False)
+        with _interrupts_later():
+            executor: Executor = get_reusable_executor(self.count, kill_workers=False)
         return executor
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        with _interrupts_later():
+            return super().submit(call, *arguments)
 
     def mend(self) -> None:
         self._executor = self._made()
 
     def stop(self) -> None:
-        from joblib.externals.loky import get_reusable_executor
+        executor: Any = self._executor
+        executor.shutdown(wait=True, kill_workers=True)
 
-        get_reusable_executor(self.count).shutdown(wait=True, kill_workers=True)
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block, and never reach processes that begin in it.
+
+    A terminal sends it to them too. Those that are still starting would print where they were;
+    the main process, which is interrupted as soon as the block ends, ends them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    # it would be started in the block, which lets signals through again (up to Python 3.12)
+    ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Dask(_Executing):
