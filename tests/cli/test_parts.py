@@ -7,6 +7,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.cli.verbs.explain import decomposition
+from clearwood.files import atomic_write
 
 
 @pytest.fixture
@@ -40,6 +41,36 @@ def test_predictions_of_a_folder_go_to_a_folder(cli, folder, model, tmp_path):
     again = cli("predict", str(model), str(folder), "-o", str(out))
     assert again.code == 2
     assert "--force" in again.err
+
+
+@pytest.mark.parametrize("ledger", [[], ["--ledger", "run.ledger"]], ids=["alone", "ledger"])
+def test_ctrl_c_says_what_is_written_and_how_to_go_on(
+    cli, folder, model, tmp_path, monkeypatch, ledger
+):
+    command = ["predict", str(model), str(folder), *ledger]
+    assert cli(*command, "-o", "undisturbed").code == 0
+    begun = []
+
+    def second_stops(path, **options):
+        begun.append(path)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return atomic_write(path, **options)
+
+    monkeypatch.setattr("clearwood.parallel.writing.atomic_write", second_stops)
+    stopped = cli(*command, "-o", "stopped")
+    assert stopped.code == 130
+    assert stopped.err.endswith("stopped; already written: stopped\n")
+    files = [path.name for path in (tmp_path / "stopped").iterdir()]
+    assert files == [begun[0].name]
+    if not ledger:
+        assert "with --ledger FILE, finished parts are kept" in stopped.err
+        return
+    assert "finished parts are in run.ledger; the same command continues" in stopped.err
+    assert cli(*command, "-o", "stopped").code == 0
+    assert len(begun) == 4
+    for file in (tmp_path / "undisturbed").iterdir():
+        assert (tmp_path / "stopped" / file.name).read_bytes() == file.read_bytes()
 
 
 def test_predictions_of_a_folder_need_a_folder(cli, folder, model):

@@ -1,17 +1,18 @@
 """Tables in parts on the command line: folders, patterns and addresses; clusters and ledgers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood.cli.support.console import print_message, written
 
 if TYPE_CHECKING:
     from clearwood.table import Parts, Schema, Table
 
-__all__ = ["Workers", "is_in_parts", "read_parts"]
+__all__ = ["Workers", "is_in_parts", "naming_kept", "read_parts"]
 
 
 def is_in_parts(data: Path) -> bool:
@@ -40,6 +41,50 @@ def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "P
         return parts if draw_rows is None else parts.sample(draw_rows, seed=seed)
 
 
+@contextmanager
+def naming_kept(file: Path | None, option: str, what: str) -> Iterator[None]:
+    """Say after Ctrl-C where finished work is, or how it could have been kept.
+
+    Parameters
+    ----------
+    file
+        Where it is kept, if it is.
+    option
+        The option that names the file.
+    what
+        What is kept: "finished parts".
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if file is None:
+            kept = f"with {option} FILE, {what} are kept and the same command continues."
+            print_message("hint", kept, style="bold cyan")
+        elif file.exists():
+            kept = f"{what} are in {file}; the same command continues from there."
+            print_message("hint", kept, style="bold cyan")
+        raise
+
+
+@contextmanager
+def _naming_folder(folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C that a folder has files already, if it has new ones."""
+    before = _files(folder)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if _files(folder) - before:
+            written.append(folder)
+        raise
+
+
+def _files(folder: Path) -> set[tuple[str, int]]:
+    try:
+        return {(file.name, file.stat().st_mtime_ns) for file in folder.iterdir()}
+    except OSError:
+        return set()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workers:
     """Who works on a table in parts.
@@ -56,8 +101,24 @@ class Workers:
     ledger: Path | None = None
 
     @contextmanager
-    def ready(self) -> Iterator[None]:
-        """Send work to the cluster, if there is one."""
+    def ready(self, to: Path | None = None) -> Iterator[None]:
+        """Send work to the cluster, if there is one; after Ctrl-C, say what is kept.
+
+        Parameters
+        ----------
+        to
+            The folder for files of all parts, if there is one.
+        """
+        with ExitStack() as stack:
+            if to is not None:
+                stack.enter_context(_naming_folder(to))
+            if to is not None or self.ledger is not None:
+                stack.enter_context(naming_kept(self.ledger, "--ledger", "finished parts"))
+            stack.enter_context(self._cluster())
+            yield
+
+    @contextmanager
+    def _cluster(self) -> Iterator[None]:
         if self.scheduler is None:
             yield
             return

@@ -1,5 +1,6 @@
 """`clearwood fit`: from a table to a model file."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ from clearwood.cli.support.options import (
     read_table,
     setting,
 )
-from clearwood.cli.support.parts import Workers
+from clearwood.cli.support.parts import Workers, naming_kept
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -125,7 +126,12 @@ def fit(
         in_parts = True if scheduler is not None else parts
         table = read_table(data, target=target, parts=in_parts, **columns.roles(), **vars(reading))
         title = f"fitting {learner} to {table.n_rows:,} rows"
-        with limited_cores(n_jobs), progress(title) as step:
+        keeping = (
+            nullcontext()
+            if checkpoint is None
+            else naming_kept(checkpoint, "--checkpoint", "the trees grown so far")
+        )
+        with limited_cores(n_jobs), keeping, progress(title) as step:
             distributed = None if scheduler is None else True
             model.fit(table, checkpoint=checkpoint, distributed=distributed)
             step(note="measuring the training risk")

@@ -167,7 +167,7 @@ def _predict_parts(
             parameter="path",
             hint="name a folder for them: -o predictions/",
         )
-    with workers.ready():
+    with workers.ready(path):
         result = written_predictions(fitted, parts, path, ledger=workers.ledger, **options)
     if as_json:
         print_json({"output": path, **result.to_json()})

@@ -2,8 +2,8 @@
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,6 @@ from clearwood._shared.numbers import size
 from clearwood.cli.support.console import (
     facts,
     print_json,
-    print_message,
     print_text,
     quoted,
     text_without,
@@ -38,7 +37,7 @@ from clearwood.cli.support.options import (
     limited_cores,
     read_table,
 )
-from clearwood.cli.support.parts import Workers
+from clearwood.cli.support.parts import Workers, naming_kept
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def report(
     bench: Benchmark | None = None
     with (
         limited_cores(n_jobs),
-        _naming(store, is_model=is_model),
+        nullcontext() if is_model else naming_kept(store, "--store", "finished fits"),
         Workers(scheduler=scheduler).ready(),
     ):
         model: Any = None
@@ -226,21 +225,6 @@ def _plan(table: "Table | Parts", *, quick: bool) -> dict[str, Any]:
     if not quick and table.n_rows >= _MANY_ROWS:
         how["outer"] = _FOLDS_OF_MANY_ROWS
     return how
-
-
-@contextmanager
-def _naming(store: Path | None, *, is_model: bool) -> Iterator[None]:
-    """Say after Ctrl-C where finished fits are, or how they could have been kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if store is not None:
-            kept = f"finished fits are in {store}; the same command continues from there."
-        else:
-            kept = "with --store FILE, finished fits are kept and the same command continues."
-        if not is_model:
-            print_message("hint", kept, style="bold cyan")
-        raise
 
 
 def _check(

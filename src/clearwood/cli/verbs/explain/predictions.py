@@ -82,7 +82,7 @@ def shapley(
     if not is_in_parts(explaining.data):
         workers.refuse()
     options: dict[str, Any] = {"seed": work.seed, "n_jobs": work.n_jobs, "ledger": workers.ledger}
-    with workers.ready():
+    with workers.ready(to):
         why = Explanation(model, data, **options)
         result = why.shapley(
             explained.head(rows) if to is None else explained,
