@@ -37,6 +37,13 @@ def test_an_unknown_method_is_refused_with_the_nearest_one(cli, claims, verb):
     assert "did you mean 'boruta'" in answer.err
 
 
+def test_a_value_that_an_option_cannot_have_is_refused_with_one_that_it_can(cli, claims):
+    answer = cli("fit", claims, "--target", "accidents", "--select", "relief:neighbours=0")
+    assert answer.code == 2
+    assert "'neighbours' must be a whole number, 1 or more" in answer.err
+    assert "such as --select relief:neighbours=10" in answer.err
+
+
 def test_a_setting_of_the_same_name_is_refused(cli, claims):
     answer = cli("fit", claims, "--target", "accidents", "-l", "glm", "--set", "select=anova:2")
     assert answer.code == 2

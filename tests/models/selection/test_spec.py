@@ -28,7 +28,7 @@ def test_number_and_options_come_in_any_order():
         ("anova:2.5", "'2.5' is not a number of columns"),
         ("boruta:5", "decides itself how many.*rounds=50"),
         ("knockoffs:0.1", "decides itself how many.*fdr=0.2"),
-        ("knockoffs:fdr=1.5", "'fdr' must be a number between 0 and 1"),
+        ("knockoffs:fdr=1.5", r"'fdr' must be a number between 0 and 1.*knockoffs:fdr=0\.2'"),
         ("knockoffs:fdr=nan", "'fdr' must be"),
         ("stability:thresh=0.9", r"has no option 'thresh'.*errors=1, threshold=0.9"),
         ("stability:threshold=0.4", "'threshold' must be a number between 0.5 and 1"),
@@ -40,6 +40,7 @@ def test_requests_that_make_no_sense_are_refused_by_name(text, message):
     with pytest.raises(InputError, match=message) as error:
         read_selection(text)
     assert error.value.parameter == "select"
+    assert error.value.hint is not None
 
 
 def test_another_number_keeps_the_options():

@@ -5,6 +5,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.models.selection.candidates import candidates
+from clearwood.models.selection.wrappers import Problem
 from clearwood.table import Task
 
 
@@ -47,6 +48,41 @@ def test_backward_removes_the_column_that_is_missed_least(data):
     model = cw.learner("ols", select="backward:2").fit(data)
     assert set(model.selected_) == set(kept)
     assert model.selection_.order[-1] == removed[0]
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("ols", {}), ("ols", {"categories": "target"}), ("ridge", {"alpha": 30.0})],
+)
+def test_one_factor_gives_the_held_out_loss_of_fits(name, options, is_weighted):
+    rng = np.random.default_rng(1)
+    rows = {"a": rng.normal(size=60), "twin": None, "town": rng.choice(list("abcd"), 60)}
+    rows["twin"] = 2 * rows["a"] - 1
+    rows["gaps"] = np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60))
+    data = cw.read({**rows, "y": rows["a"] + rng.normal(size=60)}, target="y")
+    weights = rng.choice([0.5, 1.0, 3.0], 60) if is_weighted else None
+    these = candidates(data, data.y, weights, Task.REGRESSION, 0)
+
+    def make(names):
+        return cw.learner(name, task="regression", **options)
+
+    problem = Problem(make, data.select(these.names), these, weights)
+    train, test = these.folds(3)[0]
+    quick = problem.held_out(train, test)
+    for chosen in ([1, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]):
+        names = [one for one, is_in in zip(these.names, chosen, strict=True) if is_in]
+        fitted = problem.fit(train, names)
+        slow = problem.loss(fitted, problem.table.select(names).take(test), test)
+        assert quick(np.array(chosen, bool)) == pytest.approx(slow, rel=1e-9)
+
+
+@pytest.mark.parametrize(("search", "first"), [("forward", "a"), ("backward", "b")])
+def test_of_equally_good_columns_the_first_one_moves(search, first):
+    rng = np.random.default_rng(2)
+    a = rng.normal(size=60)
+    data = cw.read({"a": a, "b": a * 3, "y": a + rng.normal(size=60)}, target="y")
+    assert cw.learner("ols", select=f"{search}:1").fit(data).selected_ == (first,)
 
 
 def test_recursive_keeps_what_the_learner_needs(data):

@@ -270,7 +270,16 @@ def read_selection(text: Any) -> Spec:
             )
         read = method.settings[key].read(value)
         if read is None:
-            raise bad_value("select", text, f"{key!r} must be {method.settings[key].expected}")
+            raise bad_value(
+                "select",
+                text,
+                f"{key!r} must be {method.settings[key].expected}",
+                hint=words(
+                    "such as ",
+                    Option("select", f"{name}:{key}={method.settings[key].default:g}"),
+                    ".",
+                ),
+            )
         options[key] = read
     return Spec(method, n, options, text)
 

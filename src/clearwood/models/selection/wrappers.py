@@ -1,14 +1,13 @@
 """Wrappers: columns with which the learner itself predicts held-out rows best.
 
-scikit-learn searches over columns of a matrix. It gets a matrix of the numbers of the table's
-cells, from which a stand-in for the learner knows the rows and the columns of the table.
+scikit-learn's recursive search is over columns of a matrix. It gets a matrix of the numbers of the
+table's cells, from which a stand-in for the learner knows the rows and the columns of the table.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +25,10 @@ __all__ = ["Problem", "recursive", "sequential"]
 _FOLDS = 3
 _SHARE = 0.1
 _LEAST_RATE = 1e-6
+#: Losses that differ by a smaller share are equal.
+_TIE = 1e-9
+#: Learners whose fit depends on the moments of the rows only: one factor serves all columns.
+_LEAST_SQUARES = ("ols", "ridge")
 
 
 @dataclass(eq=False)
@@ -94,9 +97,21 @@ class Problem:
         if self.failure is not None:
             raise self.failure
 
+    def held_out(self, train: Index, test: Index) -> Callable[[Bools], float]:
+        """Return a function of chosen columns: the learner's mean loss at held-out rows."""
+        quick = _least_squares(self, train, test)
+        if quick is not None:
+            return lambda chosen: self.deviance(quick.predict(chosen), test)
+
+        def loss(chosen: Bools) -> float:
+            names = [name for name, is_in in zip(self.table.names, chosen, strict=True) if is_in]
+            return self.loss(self.fit(train, names), self.table.select(names).take(test), test)
+
+        return loss
+
     def loss(self, model: Any, table: Table, rows: Index) -> float:
         """Return the mean loss of the task at rows of the table; it may have shuffled columns."""
-        from sklearn.metrics import accuracy_score, log_loss, mean_tweedie_deviance
+        from sklearn.metrics import accuracy_score, log_loss
 
         truth = self.target[rows]
         weights = None if self.weights is None else self.weights[rows]
@@ -107,81 +122,121 @@ class Problem:
             shares = np.zeros((len(rows), len(classes)))
             shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(table)
             return float(log_loss(truth, shares, sample_weight=weights, labels=classes))
+        return self.deviance(model.predict(table), rows)
+
+    def deviance(self, predicted: Floats, rows: Index) -> float:
+        """Return the mean loss of numbers that are predicted for some rows."""
+        from sklearn.metrics import mean_tweedie_deviance
+
+        weights = None if self.weights is None else self.weights[rows]
         power = {Task.COUNT: 1.0, Task.AMOUNT: 1.5}.get(self.these.task, 0.0)
-        predicted = model.predict(table)
         if power:
             predicted = np.maximum(predicted, _LEAST_RATE)
-        return float(mean_tweedie_deviance(truth, predicted, sample_weight=weights, power=power))
-
-
-class _OnCells(BaseEstimator):
-    """The learner for a matrix of cells; its score is minus the mean loss."""
-
-    def __init__(self, problem: Problem, step: Step, seen: set[frozenset[str]]) -> None:
-        self.problem, self.step, self.seen = problem, step, seen
-
-    def __sklearn_clone__(self) -> Self:
-        # scikit-learn would copy the table for each fit
-        return type(self)(self.problem, self.step, self.seen)
-
-    def fit(self, X: Index, y: Any) -> Self:
-        del y
-        self.model_ = self.problem.fit(*self.problem.at(X))
-        return self
-
-    def score(self, X: Index, y: Any) -> float:
-        del y
-        rows, names = self.problem.at(X)
-        loss = self.problem.loss(self.model_, self.problem.table.select(names).take(rows), rows)
-        self.seen.add(frozenset(names))
-        self.step(1)
-        return -loss
+        return float(
+            mean_tweedie_deviance(self.target[rows], predicted, sample_weight=weights, power=power)
+        )
 
 
 def sequential(problem: Problem, n: int, *, forward: bool, folds: int) -> tuple[Floats, Bools]:
-    """Add or remove one column after the other, by the loss on held-out rows.
+    """Add or remove one column after the other, by the mean loss over held-out folds.
+
+    Of p columns, n forward steps fit the learner p + (p - 1) + ... times for each fold, and
+    backward ones p + (p - 1) + ... + (n + 1) times, with more columns each.
 
     Returns
     -------
     tuple of ndarray and ndarray
         The place of each column, the highest first; and which columns are chosen.
     """
-    from sklearn.feature_selection import SequentialFeatureSelector
+    total = len(problem.table.names)
+    places = np.full(total, 0.0 if forward else float(total))
+    if n >= total:
+        return np.zeros(total), np.ones(total, bool)
+    chosen = np.full(total, not forward)
+    steps = n if forward else total - n
+    fits = folds * sum(total - k for k in range(steps))
+    with problem.searched(), progress("selecting columns", total=fits) as step:
+        losses = [problem.held_out(*part) for part in problem.these.folds(folds)]
+        for k in range(steps):
+            movable = np.flatnonzero(chosen != forward)
+            means = np.zeros(len(movable))
+            for i, j in enumerate(movable):
+                chosen[j] = forward
+                means[i] = np.mean([loss(chosen) for loss in losses])
+                chosen[j] = not forward
+                step(folds)
+            # of columns that are equally good the first, whatever the last digits are
+            moved = movable[np.argmax(means <= means.min() + _TIE * abs(means.min()))]
+            chosen[moved] = forward
+            places[moved] = float(total - k if forward else k)
+    return places, chosen
 
-    names = problem.table.names
-    if n >= len(names):
-        return np.zeros(len(names)), np.ones(len(names), bool)
-    steps = n if forward else len(names) - n
-    total = folds * sum(len(names) - k for k in range(steps))
-    seen: set[frozenset[str]] = set()
-    with problem.searched(), progress("selecting columns", total=total) as step:
-        search = SequentialFeatureSelector(
-            _OnCells(problem, step, seen),
-            n_features_to_select=n,
-            direction="forward" if forward else "backward",
-            cv=problem.these.folds(folds),
-        ).fit(problem.cells, problem.target)
-    chosen = np.asarray(search.get_support())
-    end = frozenset(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
-    return _places(names, seen, end, forward=forward), chosen
 
+@dataclass(frozen=True, eq=False)
+class _LeastSquares:
+    """Least squares with any columns, from one triangular factor of the training rows.
 
-def _places(
-    names: Sequence[str], seen: Set[frozenset[str]], end: frozenset[str], *, forward: bool
-) -> Floats:
-    """Return when each column was added, or removed, from the sets that were looked at.
-
-    The sets of a step are those of the step before and one column more, or less: what they have in
-    common is the set that the step began with.
+    Parameters
+    ----------
+    factor
+        Of the centred encoded columns and the target, rows times the roots of their weights. Least
+        squares of its rows are those of all rows.
+    means
+        Of the encoded columns and the target.
+    held_out
+        Encoded rows to predict.
+    owners
+        The column of the table that each encoded one is made from.
+    alpha
+        The weight of the squared coefficients.
+    cutoff
+        Directions of less than this share of the largest singular value are left out.
     """
-    places = dict.fromkeys(names, 0.0 if forward else float(len(names)))
-    sizes = sorted({len(columns) for columns in seen}, reverse=not forward)
-    common = frozenset.intersection if forward else frozenset.union
-    begun = [common(*(columns for columns in seen if len(columns) == size)) for size in sizes]
-    for step, (before, after) in enumerate(pairwise([*begun, end])):
-        (moved,) = before ^ after
-        places[moved] = float(len(names) - step) if forward else float(step)
-    return np.array([places[name] for name in names])
+
+    factor: Floats
+    means: Floats
+    held_out: Floats
+    owners: Index
+    alpha: float
+    cutoff: float
+
+    def predict(self, chosen: Bools) -> Floats:
+        """Predict the held-out rows from some columns of the table."""
+        own = np.flatnonzero(chosen[self.owners])
+        rows, target = self.factor[:, own], self.factor[:, -1]
+        if self.alpha:
+            rows = np.vstack([rows, np.sqrt(self.alpha) * np.eye(len(own))])
+            target = np.append(target, np.zeros(len(own)))
+        coefficients = np.linalg.lstsq(rows, target, rcond=self.cutoff)[0]
+        return np.asarray(self.means[-1] + (self.held_out[:, own] - self.means[own]) @ coefficients)
+
+
+def _least_squares(problem: Problem, train: Index, test: Index) -> _LeastSquares | None:
+    """Prepare fits of a learner that is least squares; None for others, which are fitted anew.
+
+    A column is encoded in the same way whatever the others are.
+    """
+    names = problem.table.names
+    if problem.make(names).name not in _LEAST_SQUARES:
+        return None
+    model = problem.fit(train, list(names))
+    weights = np.ones(len(train)) if problem.weights is None else problem.weights[train]
+    X = model.encoder_.fit_transform(
+        problem.table.take(train),
+        problem.target[train],
+        sample_weight=None if problem.weights is None else weights,
+    )
+    rows = np.column_stack([X, problem.target[train]])
+    means = weights @ rows / weights.sum()
+    places = {name: j for j, name in enumerate(names)}
+    return _LeastSquares(
+        np.asarray(np.linalg.qr(np.sqrt(weights)[:, None] * (rows - means), mode="r")),
+        means,
+        model.encoder_.transform(problem.table.take(test)),
+        np.array([places[column.source] for column in model.encoder_.columns_], np.intp),
+        float(getattr(model.estimator_, "alpha", 0.0)),
+        float(model.estimator_.tol),
+    )
 
 
 class _Shuffled(BaseEstimator):
