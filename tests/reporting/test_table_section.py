@@ -74,3 +74,15 @@ def test_boosted_trees_of_pairs_have_a_table_and_deeper_ones_none(policies):
 def test_a_page_without_rows_has_no_table(policies):
     model = cw.learner("glm", alpha=0).fit(policies)
     assert section_of(model, policies, rows=0) is None
+
+
+@pytest.mark.parametrize("name", ["logistic", "hyperplane"])
+def test_a_refused_table_is_stated_in_its_place_and_is_no_failed_step(name):
+    x = np.random.default_rng(0).normal(size=40)
+    days = np.datetime64("2024-01-01") + np.arange(40)[::-1] ** 2
+    data = cw.read({"day": days, "x": x, "y": np.where(x > 0, "yes", "no")}, target="y")
+    page = cw.report(cw.learner(name).fit(data), data, quick=True, sections=["table", "cautions"])
+    text = page.to_html()
+    assert "There is no table" in text
+    assert "step failed" not in text
+    assert "Error" not in str([section for section in page.sections if section.name == "table"])

@@ -135,6 +135,13 @@ def test_a_model_that_is_no_sum_is_refused():
         cw.factors(model, data)
 
 
+def test_classes_without_probabilities_are_refused_with_what_to_fit():
+    rows = {"x": np.arange(20.0), "y": np.where(np.arange(20) < 9, "no", "yes")}
+    data = cw.read(rows, target="y")
+    with pytest.raises(InputError, match=r"without probabilities.*'logistic'"):
+        cw.factors(cw.learner("hyperplane").fit(data), data)
+
+
 @pytest.mark.parametrize("bands", [1, 2.5, True])
 def test_bands_are_a_whole_number(boosted, policies, bands):
     with pytest.raises(InputError, match="whole number of at least 2"):

@@ -12,7 +12,15 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from clearwood._shared.errors import Call, InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.errors import (
+    Call,
+    InputError,
+    Option,
+    Setting,
+    bad_value,
+    did_you_mean,
+    words,
+)
 from clearwood._shared.numbers import interval
 from clearwood.losses import Loss
 from clearwood.models import (
@@ -378,11 +386,13 @@ def _check_predictions(contender: Contender, loss: Loss) -> None:
     if (needs_probabilities and not has_probabilities) or (
         loss.needs == "margin" and not (has_probabilities or has_scores)
     ):
+        can = "probabilities" in getattr(contender.template, "all_settings", {})
+        own = ("fit it with ", Setting("probabilities", "platt"), ", ") if can else ()
         raise InputError(
             f"learner {contender.name!r} has no probabilities, which the {loss.name} loss needs",
             parameter="learners",
             value=contender.name,
-            hint=words("leave it out, or use ", Option("loss", "zero-one"), "."),
+            hint=words("leave it out, ", *own, "or use ", Option("loss", "zero-one"), "."),
         )
 
 

@@ -281,6 +281,7 @@ def _checked(model: Any) -> Learner:
             f"there are {len(model.classes_)} classes; tables of factors are for two",
             parameter="model",
             value=model.name,
+            hint="join classes until there are two, or make a table for each against the others.",
         )
     return model
 
@@ -296,7 +297,15 @@ def _game(learner: Learner, table: Table) -> Game:
 
 
 def _check_game(learner: Learner, game: Game) -> None:
-    """Refuse interactions of more than two columns, and links that have no factors."""
+    """Refuse interactions of more than two columns, and scores whose link has no factors."""
+    if learner.task_.is_classification and not hasattr(learner, "predict_proba"):
+        raise InputError(
+            f"learner {learner.name!r} predicts classes without probabilities, which a table of "
+            "factors is about",
+            parameter="model",
+            value=learner.name,
+            hint="fit 'logistic', 'gam' or 'ebm'.",
+        )
     if game.longest > 2:
         raise _too_deep(learner, f"has interactions of {game.longest} columns")
     if game.unit.is_before_link and game.unit not in (Unit.LOG_MEAN, Unit.LOG_ODDS):

@@ -470,7 +470,7 @@ def _failed(findings: Findings) -> Iterator[Caution]:
 
 
 #: Steps whose failure has its own place on the page.
-_EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE}
+_EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE, Step.FACTORS}
 
 _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _leaks,
