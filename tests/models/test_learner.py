@@ -196,3 +196,14 @@ def test_weights_that_cannot_be_used_are_input_errors(weight):
 def test_a_seed_or_number_of_threads_that_cannot_be_used_is_named(wrong):
     with pytest.raises(cw.InputError, match=next(iter(wrong))):
         cw.learner("planted", **wrong)
+
+
+@pytest.mark.parametrize(("labels", "other"), [((0.5, 2.5, 7.5), "ridge"), ("pqr", "logistic")])
+def test_a_learner_without_weights_is_refused_with_one_for_the_task(labels, other):
+    x = np.random.default_rng(0).normal(size=30)
+    target = np.resize(list(labels), 30)
+    data = cw.read(
+        {"x": x, "y": target}, target="y", task="regression" if other == "ridge" else None
+    )
+    with pytest.raises(cw.InputError, match=f"'gbm' or '{other}'"):
+        cw.learner("knn").fit(data, data.y, sample_weight=np.full(30, 2.0))

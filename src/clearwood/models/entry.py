@@ -117,6 +117,9 @@ class Entry:
         Values of settings whose default is None, from a job's task and number of rows.
     monotone
         Whether it can keep predictions rising or falling with a column (`Job.monotone`).
+    unpenalised
+        For linear models of classes: the settings with which nothing keeps coefficients finite
+        where columns separate the classes. A fit with them warns.
     streams
         For learners that can be fitted to tables in parts, without all rows in memory: how.
     advice
@@ -154,6 +157,7 @@ class Entry:
     stages: Stages | None = None
     resolve: Callable[[Job], Mapping[str, Any]] | None = None
     monotone: bool = False
+    unpenalised: Mapping[str, Any] | None = None
     streams: Streams | Moments | Newton | None = None
     advice: str = ""
     reads: str = ""

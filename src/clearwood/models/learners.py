@@ -42,6 +42,7 @@ from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
+from clearwood.models.estimators.separation import warn_of_separation
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
@@ -399,6 +400,16 @@ class Learner(TableModel):
             if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, target, weight, role)
+        if entry.unpenalised and entry.unpenalised.items() <= job.settings.items():
+            warn_of_separation(
+                entry.name,
+                self.estimator_,
+                encoded,
+                target,
+                weight,
+                sources=[one.source for one in encoder.columns_],
+                classes=self.classes_,
+            )
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
         self.training_ = self._training(table, _ranges(table), settings, start)
         return self
@@ -872,7 +883,8 @@ def _fit(
             f"learner {entry.name!r} cannot use row weights{because}"
             + (", which an exposure needs" if role == "exposure" else ""),
             parameter=role,
-            hint=f"leave the {role} out, or choose a learner that can, such as 'gbm' or 'ridge'.",
+            hint=f"leave the {role} out, or choose a learner that can, such as 'gbm' or "
+            f"{'logistic' if job.task.is_classification else 'ridge'!r}.",
         )
     return estimator.fit(encoded, target, **options, **{name: weight})
 

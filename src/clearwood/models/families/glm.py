@@ -84,6 +84,7 @@ _logistic_entry = partial(
     build=_logistic,
     defaults={"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None},
     space={"penalty": Choice("l1", "l2"), "C": Real(1e-4, 1e3, log=True)},
+    unpenalised={"penalty": "none"},
 )
 
 ENTRIES = (
