@@ -71,7 +71,7 @@ def warn_of_separation(
                 "finite value; they are where the solver stopped, and their standard errors mean "
                 "nothing. Set ",
                 Setting("penalty", "l2"),
-                ", or use 'bayes', whose priors keep coefficients finite.",
+                "." if len(classes) > 2 else ", or use 'bayes', whose priors keep them finite.",
             )
         )
         return
