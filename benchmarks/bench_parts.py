@@ -242,8 +242,12 @@ HANDLES: dict[str, dict[str, Any]] = {
     "lightgbm": {"n_estimators": 60},
     "xgboost": {"n_estimators": 60},
     "forest": {"n_estimators": 20, "max_depth": 6},
+    "tree": {},
     "gam": {},
     "glass": {},
+    "planted": {},
+    "mars": {},
+    "rules": {},
     "ols": {},
 }
 

@@ -42,6 +42,18 @@ def test_the_page_counts_all_rows_and_says_what_is_sampled(model, monkeypatch):
     assert "Over a sample of 300 rows, seed 0" in text
 
 
+def test_a_decomposition_over_drawn_rows_is_not_said_to_be_over_all(model, monkeypatch):
+    """Trees with long paths take too long for all rows."""
+    collector = "clearwood.reporting.collect.collector.Collector.exact_rows"
+    monkeypatch.setattr(collector, lambda *_: 200)
+    data = Parts.of(rows, 900, target="y", part_rows=300)
+    page = cw.report(model, data, quick=True, sections=["importance", "reproduction"])
+    text = page.to_html()
+    assert "exact over 200 background rows drawn from 900 with seed 0" in text
+    assert "Exact over 200 rows drawn from 900, seed 0" in text
+    assert "nothing: the decomposition of all rows would take too long" in text
+
+
 def test_the_best_of_a_benchmark_over_parts_is_fitted_and_its_rows_are_stated():
     data = Parts.of(rows, 900, target="y", part_rows=300)
     bench = cw.benchmark(data, ["baseline", "tree"], sample=100)

@@ -151,11 +151,6 @@ def _work(findings: Findings) -> list[tuple[str, str]]:
     facts = [(f"Parts, {title}", run.described) for title, run in runs]
     skipped = dict.fromkeys(pair for _, run in runs for pair in run.skipped)
     facts += [("Left out", f"{name}: {error}") for name, error in skipped]
-    about = "nothing: the model has no exact decomposition"
-    if findings.decomposition is not None and not findings.is_sampled:
-        about = (
-            "the decomposition, shares of variance and interactions, and the values of main effects"
-        )
     rows = f"{count(findings.table.n_rows, 'row')}, seed {findings.options.seed}"
     judged = _judged(findings)
     other = (
@@ -164,9 +159,27 @@ def _work(findings: Findings) -> list[tuple[str, str]]:
     )
     return [
         *facts,
-        ("Exact over all rows", about),
+        *_decomposed(findings),
         *judged,
         (f"Over a sample of {rows}", other),
+    ]
+
+
+def _decomposed(findings: Findings) -> list[tuple[str, str]]:
+    """Say over which rows the decomposition is exact."""
+    if findings.decomposition is None or findings.is_sampled:
+        return [("Exact over all rows", "nothing: the model has no exact decomposition")]
+    shares = "the decomposition, shares of variance and interactions"
+    n_rows = findings.decomposition.background.n_rows
+    if n_rows >= findings.n_all:
+        return [("Exact over all rows", f"{shares}, and the values of main effects")]
+    seed = findings.options.seed
+    return [
+        ("Exact over all rows", "nothing: the decomposition of all rows would take too long"),
+        (
+            f"Exact over {count(n_rows, 'row')} drawn from {findings.n_all:,}, seed {seed}",
+            f"{shares}; all rows, or others drawn, would give somewhat different values",
+        ),
     ]
 
 
