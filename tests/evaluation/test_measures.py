@@ -212,7 +212,9 @@ def test_a_benchmark_by_labels_has_no_probabilities_to_calibrate():
 def test_what_is_zero_but_for_rounding_is_zero():
     """Least squares is calibrated on its own rows, where rounding left 1e-14."""
     data = cw.datasets.load("diabetes")
-    measured = cw.evaluate(cw.learner("ols").fit(data), data).measures()
+    evaluated = cw.evaluate(cw.learner("ols").fit(data), data)
+    assert evaluated.calibration().intercept == 0.0
+    measured = evaluated.measures()
     for name in ("calibration_in_the_large", "calibration_intercept"):
         assert measured[name] == 0.0
         assert measured.low[name] < -1

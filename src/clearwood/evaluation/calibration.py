@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
-from clearwood.evaluation.estimates import Allowance, Estimate, moved
+from clearwood.evaluation.estimates import Allowance, Estimate, moved, without_rounding
 from clearwood.evaluation.intervals import Kind, Mean, around
 from clearwood.evaluation.link_regression import Link, fit_link, linked
 from clearwood.evaluation.pairs import Pairs, bins_of
@@ -351,7 +351,7 @@ def line_of(
     intercept_low, intercept_high = regression.bounds("intercept", confidence, extra)
     return CalibrationLine(
         regression.estimates["slope"].value,
-        regression.estimates["intercept"].value,
+        without_rounding(regression.estimates["intercept"].value, intercept_low, intercept_high),
         slope_low=slope_low,
         slope_high=slope_high,
         intercept_low=intercept_low,

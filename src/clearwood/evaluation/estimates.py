@@ -23,7 +23,11 @@ __all__ = [
     "bounds",
     "ends_of",
     "moved",
+    "without_rounding",
 ]
+
+#: Values below this share of the width of their interval are 0.
+_ROUNDING = 1e-9
 
 Change = Callable[[float], float]
 
@@ -175,6 +179,18 @@ def ends_of(
 def moved(value: float, ends: tuple[float, float], shift: float) -> tuple[float, float]:
     """Return the ends of an interval moved by a shift, so that they still hold the value."""
     return min(ends[0] + shift, value), max(ends[1] + shift, value)
+
+
+def without_rounding(value: float, low: float, high: float) -> float:
+    """Return 0 for a value that is 0 but for rounding: far smaller than the interval around it.
+
+    Examples
+    --------
+    >>> without_rounding(4.9e-15, -0.5, 0.5), without_rounding(0.2, -0.5, 0.5)
+    (0.0, 0.2)
+    """
+    width = high - low
+    return 0.0 if np.isfinite(width) and abs(value) < _ROUNDING * width else value
 
 
 def _at_the_end(value: float, scale: Scale, pairs: Pairs, tail: float) -> tuple[float, float]:

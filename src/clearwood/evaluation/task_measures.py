@@ -22,6 +22,7 @@ from clearwood.evaluation.estimates import (
     Estimate,
     bounds,
     moved,
+    without_rounding,
 )
 from clearwood.evaluation.intervals import Kind, Mean, around
 from clearwood.evaluation.link_regression import fit_link, link_of, linked
@@ -50,8 +51,6 @@ __all__ = [
     "smooth_estimates",
 ]
 
-#: Values below this share of the width of their interval are 0.
-_ROUNDING = 1e-9
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
     "r2": "1 - squared error / squared distance of the target to its mean over the held-out rows",
@@ -406,10 +405,8 @@ class _Sample:
 
     def add(self, name: str, value: float, ends: tuple[float, float] = (np.nan, np.nan)) -> None:
         """Keep a measure and the ends of its interval."""
-        # a value that is 0 but for rounding is far smaller than the interval around it
-        width = ends[1] - ends[0]
-        is_zero = np.isfinite(width) and abs(value) < _ROUNDING * width
-        self.values[name], (self.low[name], self.high[name]) = 0.0 if is_zero else value, ends
+        self.values[name] = without_rounding(value, *ends)
+        self.low[name], self.high[name] = ends
 
     def estimate(self, name: str, estimate: Estimate, pairs: Pairs) -> None:
         """Keep a measure whose interval follows from the influence of the rows."""
