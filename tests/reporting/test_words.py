@@ -59,3 +59,15 @@ def test_the_sentence_of_an_effect_has_the_effects_own_numbers():
     at = value_of(views.pdp.grid[0][0])
     assert f"from {number(first)} at age = {at} to {number(last)}" in text
     assert "hardly changes with z" in effect_sentence(findings, findings.effects["z"])
+
+
+def test_classes_without_probabilities_are_not_called_probable():
+    x = np.random.default_rng(0).normal(size=60)
+    data = cw.read({"x": x, "y": np.where(x > 0, "yes", "no")}, target="y")
+    model = cw.learner("hyperplane").fit(data)
+    bench = cw.benchmark(data, model, loss="zero-one", outer=2, tune=0, interval="naive", repeats=1)
+    page = cw.report(model, data, benchmark=bench, quick=True, sections=["summary", "performance"])
+    text = page.to_html()
+    assert "predicts which of 2 classes y is" in text
+    assert "Its predicted class is correct for" in text
+    assert "predicts the probability" not in text

@@ -343,6 +343,11 @@ class Findings:
         """What a prediction is of: the target, with an exposure per unit of it."""
         return self.table.outcome or self.target
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether classes have probabilities; some learners have scores only."""
+        return not isinstance(self.model, Learner) or hasattr(self.model, "predict_proba")
+
     @cached_property
     def class_rows(self) -> dict[str, int]:
         """How many rows of the table have each class, the most frequent by weight first."""

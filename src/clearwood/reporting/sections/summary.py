@@ -40,7 +40,7 @@ def section(findings: Findings) -> Section:
 def _what(findings: Findings) -> str:
     target = named(findings.outcome or "its target")
     classes = findings.classes
-    if findings.task is Task.BINARY and len(classes) == 2:
+    if findings.task is Task.BINARY and len(classes) == 2 and findings.has_probabilities:
         what = f"the probability of {target} = “{named(classes[1])}”"
     elif classes:
         what = f"which of {len(classes)} classes {target} is"

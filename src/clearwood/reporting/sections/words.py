@@ -329,6 +329,8 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
 
 def _predicted_class(findings: Findings, performance: Performance) -> str:
     """Say which class counts as predicted: of two, the second above a threshold."""
+    if not findings.has_probabilities:
+        return "Its predicted class"
     threshold = None if performance.measures is None else performance.measures.threshold
     if threshold is None or len(findings.classes) != 2:
         return "Its most probable class"
