@@ -289,6 +289,22 @@ def test_components_of_every_order_equal_the_inclusion_exclusion_over_coalitions
             assert_allclose(found.values[row, k], game.difference(players), atol=1e-9)
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_components_of_many_rows_are_those_of_each_row(case, shuffled):
+    grower, forest = case
+    trees = Trees.of(forest)
+    X = grower.rows(80, missing=0.15)
+    background = Background.of(trees, grower.rows(9, missing=0.15))
+    sets = component_sets(trees, max_order=3)
+    if shuffled:
+        sets = [sets[k] for k in grower.rng.permutation(len(sets))]
+    together = components(trees, X, background, sets)
+    for k, row in enumerate(X):
+        alone = components(trees, row[None], background, sets)
+        assert alone.values.tobytes() == together.values[k : k + 1].tobytes()
+        assert alone.baseline.tobytes() == together.baseline.tobytes()
+
+
 def test_components_add_up_to_the_prediction_and_share_out_to_shapley_values():
     grower = Grower(3, features=5, outputs=2)
     forest = grower.forest(6)
@@ -659,7 +675,7 @@ def test_components_of_a_large_forest_write_nothing_but_their_own_results():
     assert not tables.are_kept
     # adding nothing to a negative zero makes it positive
     beyond = np.full((trees.n_players, trees.n_outputs, len(X)), -0.0)
-    tables.explain(trees.encode(X), beyond[:1], np.zeros(trees.n_outputs), 1)
+    tables.explain(trees.encode(X), beyond[:1], np.zeros(trees.n_outputs), None, 1)
     assert np.signbit(beyond[1:]).all()
 
 
@@ -741,7 +757,7 @@ def test_tables_outlive_the_objects_they_were_made_from():
     tables = Background.of(Trees.of(forest), X).tables()
     gc.collect()
     values, baseline = np.zeros((4, 1, 20)), np.zeros(1)
-    tables.explain(codes, values, baseline, 1)
+    tables.explain(codes, values, baseline, None, 1)
     np.testing.assert_array_equal(np.moveaxis(values, -1, 0), expected)
 
 

@@ -230,6 +230,7 @@ class ShapleyTables:
         codes: NDArray[np.uint16],
         result: NDArray[np.float64],
         baseline: NDArray[np.float64],
+        few: tuple[NDArray[np.uint16], NDArray[np.float64]] | None,
         n_threads: int,
     ) -> None: ...
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
-from clearwood.kernels.split_codes import Floats
+from clearwood.kernels.split_codes import MISSING, Floats
 from clearwood.kernels.trees import Trees
 
 __all__ = [
@@ -43,6 +43,10 @@ Progress = Callable[[int], object]
 _ROWS_PER_CHUNK = 1 << 16
 
 _MOST_SETS = 1_000_000
+
+# A component of one player with few codes is computed for these, not for rows, if there are many.
+_FEW_CODES = 1024
+_ROWS_PER_CODE = 4
 
 # Tables that a background keeps, and what they may take together.
 _MOST_TABLES = 8
@@ -355,24 +359,114 @@ def components(
     -------
     PlayerValues
     """
+    arranged = _arranged(trees, sets)
     result, baseline = _run_kernel(
         trees,
         X,
         background,
         len(sets),
-        sets=_laid_out(trees, sets),
+        sets=arranged.laid_out,
+        curves=_Curves.of(trees, arranged, len(X)),
         n_jobs=n_jobs,
         progress=progress,
     )
-    return PlayerValues(np.moveaxis(result, -1, 0), baseline)
+    values = np.moveaxis(result, -1, 0)
+    return PlayerValues(values if arranged.back is None else values[:, arranged.back], baseline)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """Components of one player each, as functions of the player's codes.
+
+    A player with one column of codes has few of them, so that its component is computed once for
+    each code and not once for each row.
+
+    Parameters
+    ----------
+    columns
+        The column of codes of each component.
+    codes
+        Rows in which every such column has all of its codes, in column-major order: code k in row
+        k, and that of missing values last.
+    """
+
+    columns: tuple[int, ...]
+    codes: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, trees: Trees, arranged: "_Arranged", n_rows: int) -> "_Curves | None":
+        """Return the curves of sets, if they pay for so many rows."""
+        if not arranged.columns or n_rows < _ROWS_PER_CODE * arranged.n_codes:
+            return None
+        each = np.arange(arranged.n_codes, dtype=np.uint16)
+        codes = np.empty((len(each), trees.n_codes), np.uint16, order="F")
+        for column, n_classes in enumerate(trees.splits.n_classes):
+            codes[:, column] = np.minimum(each, n_classes - 1) if n_classes else each
+            if not n_classes:
+                codes[-1, column] = MISSING
+        return cls(arranged.columns, codes)
+
+    def fill(self, values: Floats, codes: NDArray[np.uint16], result: Floats) -> None:
+        """Write components of rows, given those of ``self.codes``."""
+        last = len(self.codes) - 1
+        for curve, column, to in zip(values, self.columns, result, strict=True):
+            np.take(curve, np.minimum(codes[:, column], last), axis=1, out=to)
 
 
 def prepared(
     background: Background, sets: Sequence[Sequence[int]], *, n_jobs: SupportsIndex | None = 1
 ) -> bool:
     """Prepare the tables for components of sets; return whether later calls find them ready."""
-    laid_out = _laid_out(background.trees, sets)
+    laid_out = _arranged(background.trees, sets).laid_out
     return background.tables(sets=laid_out, n_jobs=n_jobs).are_kept
+
+
+@dataclass(frozen=True, eq=False)
+class _Arranged:
+    """Sets of players as the kernel takes them: first those of one player with few codes.
+
+    Parameters
+    ----------
+    laid_out
+        Offsets, and players end to end.
+    back
+        Where each set has gone; None where all are in their places.
+    columns, n_codes
+        Of the first sets, those of one player with one column of few codes: the column, and the
+        most codes that one of them has.
+    """
+
+    laid_out: tuple[NDArray[np.int64], NDArray[np.int32]]
+    back: NDArray[np.intp] | None
+    columns: tuple[int, ...]
+    n_codes: int
+
+
+def _arranged(trees: Trees, sets: Sequence[Sequence[int]]) -> _Arranged:
+    """Arrange sets, each collection once."""
+    key = tuple(map(tuple, sets))
+    known: _Arranged | None = trees.arrangements.get(key)
+    if known is not None:
+        return known
+    n_codes = trees.splits.n_codes
+    own = {
+        k: column
+        for k, players in enumerate(key)
+        if len(players) == 1
+        and (column := trees.own_column.get(players[0])) is not None
+        and n_codes[column] <= _FEW_CODES
+    }
+    order = [*own, *(k for k in range(len(key)) if k not in own)]
+    arranged = _Arranged(
+        _laid_out(trees, [key[k] for k in order]),
+        None if order == sorted(order) else np.argsort(order),
+        tuple(own.values()),
+        max((int(n_codes[column]) for column in own.values()), default=0),
+    )
+    if len(trees.arrangements) >= _MOST_TABLES:
+        trees.arrangements.clear()
+    trees.arrangements[key] = arranged
+    return arranged
 
 
 def _laid_out(
@@ -405,6 +499,7 @@ def _run_kernel(
     *,
     pairs: bool = False,
     sets: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None,
+    curves: _Curves | None = None,
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats]:
@@ -424,7 +519,15 @@ def _run_kernel(
     for first, last in list(_chunks(len(X))) or [(0, 0)]:
         baseline[:] = 0.0
         codes = trees.encode(_block(X, first, last), n_jobs=n_jobs)
-        tables.explain(codes, result[:, :, first:last], baseline, threads(n_jobs))
+        part = result[:, :, first:last]
+        if curves is None:
+            tables.explain(codes, part, baseline, None, threads(n_jobs))
+        else:
+            n_curves = len(curves.columns)
+            values = np.zeros((n_curves, trees.n_outputs, len(curves.codes)))
+            few = (curves.codes, values)
+            tables.explain(codes, part[n_curves:], baseline, few, threads(n_jobs))
+            curves.fill(values, codes, part[:n_curves])
         if progress is not None:
             progress(last - first)
     return result, baseline + trees.forest.base

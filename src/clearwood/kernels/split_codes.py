@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
 
-__all__ = ["ZERO", "Floats", "Integers", "SplitCodes", "TreesLike"]
+__all__ = ["MISSING", "ZERO", "Floats", "Integers", "SplitCodes", "TreesLike"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -19,8 +19,10 @@ Integers = NDArray[np.int32]
 #: LightGBM's bound for "zero" where zeros count as missing: the float32 nearest 1e-35.
 ZERO = float(np.float32(1e-35))
 
-# A column of 16-bit codes has room for this many thresholds or classes; the largest code means
-# missing.
+#: The code of missing values in a column of ranks.
+MISSING = 0xFFFF
+
+# A column of 16-bit codes has room for this many thresholds or classes.
 _MOST_THRESHOLDS = 65_000
 
 
@@ -102,7 +104,7 @@ class SplitCodes:
                 chosen = nodes[mine]
                 column[chosen] = len(ranked)
                 # a missing value is code -1: the interval starts there if it goes left
-                start[chosen] = np.where(forest.default_left[chosen], 0xFFFF, 0)
+                start[chosen] = np.where(forest.default_left[chosen], MISSING, 0)
                 width[chosen] = rank[mine] - begin + forest.default_left[chosen]
                 ranked.append(feature)
                 cuts.append(unique[begin : begin + _MOST_THRESHOLDS])
@@ -146,6 +148,12 @@ class SplitCodes:
     def n_classes(self) -> Integers:
         """How many classes each column of codes has; 0 for columns of ranks."""
         counts = [0] * len(self.ranked) + [made.n_classes for made in self.classes]
+        return np.array(counts, np.int32)
+
+    @property
+    def n_codes(self) -> Integers:
+        """How many codes the values of each column can have, that of missing values included."""
+        counts = [*(np.diff(self.offsets) + 2), *(made.n_classes for made in self.classes)]
         return np.array(counts, np.int32)
 
     def encode(self, X: Floats, *, n_jobs: SupportsIndex | None = 1) -> NDArray[np.uint16]:

@@ -59,7 +59,8 @@ class Trees:
 
     def __getstate__(self) -> dict[str, Any]:
         # compiled objects stay in their process and are built again where they are needed
-        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+        gone = ("kernel", "arrangements")
+        return {name: value for name, value in self.__dict__.items() if name not in gone}
 
     @classmethod
     def of(cls, forest: TreesLike, *, players: Integers | None = None) -> "Trees":
@@ -148,6 +149,21 @@ class Trees:
     def splits(self) -> SplitCodes:
         """The columns of codes, and the codes that go left at each node."""
         return SplitCodes.of(self.forest)
+
+    @cached_property
+    def arrangements(self) -> dict[tuple[tuple[int, ...], ...], Any]:
+        """How sets of players are laid out for the kernel, as far as they have been asked for."""
+        return {}
+
+    @cached_property
+    def own_column(self) -> dict[int, int]:
+        """The column of codes of each player that has one and no more."""
+        inner = self.forest.left >= 0
+        players = self.players[self.forest.feature[inner]]
+        pairs = np.unique(np.stack([players, self.splits.column[inner]]), axis=1)
+        found, first, n_columns = np.unique(pairs[0], return_index=True, return_counts=True)
+        alone = n_columns == 1
+        return dict(zip(found[alone].tolist(), pairs[1, first[alone]].tolist(), strict=True))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -33,6 +33,7 @@ using Result = nb::ndarray<double, nb::ndim<3>, nb::device::cpu>;
 using Counts = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // Set k holds players[offsets[k]] to players[offsets[k + 1] - 1].
 using Sets = std::optional<std::pair<Vector<std::int64_t>, Vector<std::int32_t>>>;
+using Few = std::optional<std::pair<Codes, Result>>;
 
 template <class T>
 std::vector<T> copied(const Vector<T>& given) {
@@ -242,20 +243,30 @@ class ShapleyTables {
   bool are_kept() const { return tables_.are_kept(); }
   std::size_t n_bytes() const { return tables_.n_bytes(); }
 
-  void explain(Codes codes, Result result, Counts baseline, int n_threads) const {
-    forest_.check_codes(codes);
-    const std::size_t n_rows = codes.shape(0);
+  // With `few` (codes, result), the first sets are explained for its rows instead.
+  void explain(Codes codes, Result result, Counts baseline, Few few, int n_threads) const {
     require(baseline.size() == forest_.n_outputs(), "the baseline has the wrong length");
-    forest_.check_result(result, tables_.slots().size(), n_rows);
-    const Code* code_data = codes.data();
-    double* data = result.data();
-    const std::size_t pitch = result.size() == 0 ? n_rows : ShapleyForest::pitch_of(result);
+    const std::size_t first_slot = few ? few->second.shape(0) : 0;
+    const SlotMap& slots = tables_.slots();
+    require(first_slot == 0 || slots.quantity() == Quantity::components,
+            "few rows stand for components only");
+    require(first_slot <= slots.size(), "few rows have more results than there are sets");
+    const Explained rows = explained(codes, result, slots.size() - first_slot);
+    const Explained stand_in = few ? explained(few->first, few->second, first_slot) : Explained{};
     double* baseline_data = baseline.data();
     nb::gil_scoped_release released;
-    tables_.explain(code_data, n_rows, data, pitch, baseline_data, n_threads);
+    tables_.explain(rows, stand_in, first_slot, baseline_data, n_threads);
   }
 
  private:
+  Explained explained(const Codes& codes, const Result& result, std::size_t n_slots) const {
+    forest_.check_codes(codes);
+    const std::size_t n_rows = codes.shape(0);
+    forest_.check_result(result, n_slots, n_rows);
+    const std::size_t pitch = result.size() == 0 ? n_rows : ShapleyForest::pitch_of(result);
+    return {codes.data(), n_rows, result.data(), pitch};
+  }
+
   const ShapleyForest& forest_;
   const Vector<double> counts_;
   const Codes codes_;
@@ -294,7 +305,8 @@ void bind_shapley(nb::module_& m) {
       .def_prop_ro("are_kept", &ShapleyTables::are_kept)
       .def_prop_ro("n_bytes", &ShapleyTables::n_bytes)
       .def("explain", &ShapleyTables::explain, arg("codes").noconvert(),
-           arg("result").noconvert(), arg("baseline").noconvert(), arg("n_threads"));
+           arg("result").noconvert(), arg("baseline").noconvert(), arg("few").none(),
+           arg("n_threads"));
 }
 
 }  // namespace clearwood

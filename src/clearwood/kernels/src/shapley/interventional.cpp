@@ -261,16 +261,23 @@ class DistinctPatterns {
   std::vector<std::uint16_t> numbers_;
 };
 
+// The slots of `Explained` are [first, last).
+struct SlotRange {
+  std::size_t first, last;
+};
+
 class RowExplainer {
  public:
-  RowExplainer(const ForestArrays& forest, const Units& units, double* out, std::size_t pitch)
-      : forest_(forest), out_(out), pitch_(pitch), narrow_walk_(forest, units),
+  RowExplainer(const ForestArrays& forest, const Units& units, const Explained& to,
+               const SlotRange& slots)
+      : forest_(forest), to_(to), slots_(slots), narrow_walk_(forest, units),
         wide_walk_(forest, units) {}
 
   void explain(const Range& range, const PreparedRange& prepared, const TreeUnits& tree,
-               const RowBlock& rows, std::size_t first_row) {
+               std::size_t first_row, std::size_t n_rows) {
+    const RowBlock rows{to_.codes + first_row, to_.n, n_rows};
     first_row_ = first_row;
-    n_ = rows.n;
+    n_ = n_rows;
     const std::int32_t output = forest_.tree_output[range.tree];
     first_output_ = output < 0 ? 0 : static_cast<std::size_t>(output);
     const auto visit = [&](const Unit& unit, const auto&, const auto* patterns,
@@ -287,9 +294,12 @@ class RowExplainer {
   }
 
  private:
+  // Where a slot's values go, or nullptr if they are not wanted.
   double* column(std::int32_t slot, std::size_t k) const {
-    const std::size_t index = static_cast<std::size_t>(slot) * forest_.n_outputs;
-    return out_ + (index + first_output_ + k) * pitch_ + first_row_;
+    const auto wanted = static_cast<std::size_t>(slot);
+    if (wanted < slots_.first || wanted >= slots_.last) return nullptr;
+    const std::size_t index = (wanted - slots_.first) * forest_.n_outputs;
+    return to_.out + (index + first_output_ + k) * to_.pitch + first_row_;
   }
 
   void add(const Unit&, const PreparedUnit& prepared, const std::uint16_t* patterns, std::size_t) {
@@ -315,15 +325,16 @@ class RowExplainer {
     const double* value = forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
     for (std::size_t s = 0; s < slots.size(); ++s) {
       for (std::size_t k = 0; k < forest_.n_values; ++k) {
-        add_look_up(values_.data() + s * n_distinct, distinct_.numbers(), n_, 0xffff, value[k],
-                    column(slots[s].index, k));
+        double* to = column(slots[s].index, k);
+        if (to == nullptr) continue;
+        add_look_up(values_.data() + s * n_distinct, distinct_.numbers(), n_, 0xffff, value[k], to);
       }
     }
   }
 
   const ForestArrays& forest_;
-  double* const out_;
-  const std::size_t pitch_;
+  const Explained to_;
+  const SlotRange slots_;
   PatternWalk<std::uint16_t> narrow_walk_;
   PatternWalk<std::uint64_t> wide_walk_;
   DistinctPatterns distinct_;
@@ -398,16 +409,17 @@ class InterventionalTables::Impl {
   bool are_kept() const { return kept_.size() == ranges_.size(); }
   std::size_t n_bytes() const { return are_kept() ? n_bytes_ : 0; }
 
-  void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
+  void explain(const Explained& rows, const Explained& few, std::size_t first_slot,
                double* baseline, int n_threads) const {
+    const Wanted wanted{rows, few, first_slot};
     if (are_kept()) {
-      explain_with(kept_, ranges_.data(), codes, n_rows, out, pitch, n_threads);
+      explain_with(kept_, ranges_.data(), wanted, n_threads);
       for (std::size_t k = 0; k < kept_baseline_.size(); ++k) baseline[k] += kept_baseline_[k];
       return;
     }
-    const std::vector<std::size_t> compared = compared_trees(n_rows);
-    add_row_pairs(forest_, compared, background_.rows, background_.total_weight, codes, n_rows, out,
-                  pitch, baseline, n_threads);
+    const std::vector<std::size_t> compared = compared_trees(rows.n);
+    add_row_pairs(forest_, compared, background_.rows, background_.total_weight, rows.codes, rows.n,
+                  rows.out, rows.pitch, baseline, n_threads);
     std::vector<Range> ranges;
     std::copy_if(ranges_.begin(), ranges_.end(), std::back_inserter(ranges), [&](const Range& r) {
       return !std::binary_search(compared.begin(), compared.end(), r.tree);
@@ -419,7 +431,7 @@ class InterventionalTables::Impl {
       }
       const Range* first = ranges.data() + begin;
       const std::vector<PreparedRange> group = prepare(first, end - begin, n_threads);
-      explain_with(group, first, codes, n_rows, out, pitch, n_threads);
+      explain_with(group, first, wanted, n_threads);
       add_baselines(group, first, baseline);
     }
   }
@@ -446,19 +458,30 @@ class InterventionalTables::Impl {
     return group;
   }
 
-  // The group holds what was prepared for `ranges`.
-  void explain_with(const std::vector<PreparedRange>& group, const Range* ranges,
-                    const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
-                    int n_threads) const {
-    const std::size_t task_rows = rows_per_task(n_rows, n_threads);
-    parallel_for(block_count(n_rows, task_rows), n_threads, [&](std::size_t task, int) {
+  struct Wanted {
+    Explained rows, few;
+    std::size_t first_slot;
+  };
+
+  void explain_slots(const std::vector<PreparedRange>& group, const Range* ranges,
+                     const Explained& to, const SlotRange& slots, int n_threads) const {
+    if (slots.first == slots.last) return;
+    const std::size_t task_rows = rows_per_task(to.n, n_threads);
+    parallel_for(block_count(to.n, task_rows), n_threads, [&](std::size_t task, int) {
       const std::size_t row = task * task_rows;
-      const RowBlock rows{codes + row, n_rows, std::min(task_rows, n_rows - row)};
-      RowExplainer explainer(forest_, units_, out, pitch);
+      RowExplainer explainer(forest_, units_, to, slots);
       for (std::size_t k = 0; k < group.size(); ++k) {
-        explainer.explain(ranges[k], group[k], units_.tree(ranges[k].tree), rows, row);
+        explainer.explain(ranges[k], group[k], units_.tree(ranges[k].tree), row,
+                          std::min(task_rows, to.n - row));
       }
     });
+  }
+
+  // The group holds what was prepared for `ranges`.
+  void explain_with(const std::vector<PreparedRange>& group, const Range* ranges,
+                    const Wanted& wanted, int n_threads) const {
+    explain_slots(group, ranges, wanted.few, {0, wanted.first_slot}, n_threads);
+    explain_slots(group, ranges, wanted.rows, {wanted.first_slot, slots_.size()}, n_threads);
   }
 
   void add_baselines(const std::vector<PreparedRange>& group, const Range* ranges,
@@ -497,9 +520,9 @@ const SlotMap& InterventionalTables::slots() const { return impl_->slots(); }
 bool InterventionalTables::are_kept() const { return impl_->are_kept(); }
 std::size_t InterventionalTables::n_bytes() const { return impl_->n_bytes(); }
 
-void InterventionalTables::explain(const Code* codes, std::size_t n_rows, double* out,
-                                   std::size_t pitch, double* baseline, int n_threads) const {
-  impl_->explain(codes, n_rows, out, pitch, baseline, n_threads);
+void InterventionalTables::explain(const Explained& rows, const Explained& few,
+                                   std::size_t first_slot, double* baseline, int n_threads) const {
+  impl_->explain(rows, few, first_slot, baseline, n_threads);
 }
 
 }  // namespace clearwood

@@ -27,6 +27,14 @@ struct Background {
   double total_weight;
 };
 
+// Where explained rows go: out[(slot * n_outputs + output) * pitch + row].
+struct Explained {
+  const Code* codes;  // column c starts at codes + c * n
+  std::size_t n;
+  double* out;
+  std::size_t pitch;
+};
+
 // Adds rows to counts[Units::n_counts()].
 void count_background(const ForestArrays& forest, const Units& units, const WeightedRows& rows,
                       double* counts, int n_threads);
@@ -44,8 +52,9 @@ class InterventionalTables {
   bool are_kept() const;
   std::size_t n_bytes() const;  // of the tables that are kept, about
 
-  // Adds to out[(slot * n_outputs + output) * pitch + row] and to baseline[output].
-  void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
+  // Adds to `rows` what they get, of all slots from first_slot on, and to baseline[output]. The slots
+  // before it are those of `few` instead: functions of little, which a few rows tell all of.
+  void explain(const Explained& rows, const Explained& few, std::size_t first_slot,
                double* baseline, int n_threads) const;
 
  private:

@@ -34,7 +34,8 @@ class UnitTables {
   // Mean over the background of what the unit adds to value k.
   double baseline(std::size_t k) const { return baseline_[k]; }
 
-  // Adds what the rows get to column(slot index, k)[row]; scratch has room for n numbers.
+  // Adds what the rows get to column(slot index, k)[row], unless that is nullptr; scratch has room
+  // for n numbers.
   template <class Column>
   void add(const std::uint16_t* patterns, std::size_t n, double* scratch, Column&& column) const;
 
@@ -97,6 +98,7 @@ void UnitTables::add(const std::uint16_t* patterns, std::size_t n, double* scrat
     std::size_t in_scratch = none;
     for (const SlotLookUps& wanted : slots_) {
       double* to = column(wanted.slot, k);
+      if (to == nullptr) continue;
       if (wanted.shared != none) {
         if (in_scratch != wanted.shared) {
           std::fill_n(scratch, n, 0.0);
