@@ -8,7 +8,7 @@ lists: `FOREIGN`, for text of other libraries that offers nothing else to decide
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -155,11 +155,13 @@ def places_in(source: str) -> list[tuple[str, int]]:
     return [(ast.unparse(node)[:80], node.lineno) for node in reader.places]
 
 
-def all_places() -> Iterator[tuple[str, str, int]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        module = path.relative_to(ROOT).as_posix()
-        for code, line in places_in(path.read_text(encoding="utf-8")):
-            yield module, code, line
+@cache
+def all_places() -> tuple[tuple[str, str, int], ...]:
+    return tuple(
+        (path.relative_to(ROOT).as_posix(), code, line)
+        for path in sorted(ROOT.rglob("*.py"))
+        for code, line in places_in(path.read_text(encoding="utf-8"))
+    )
 
 
 #: Text that is not ours, or not prose, with the reason why code may look into it.

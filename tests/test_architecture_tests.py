@@ -61,6 +61,7 @@ def global_draws(source: str) -> list[int]:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
+        and name_of(node.func.value) == "random"
         and ast.unparse(node.func.value) in {"np.random", "numpy.random"}
         and node.func.attr not in {*MAKERS, "SeedSequence", "PCG64", "MT19937", "Philox"}
     ]
@@ -70,15 +71,14 @@ def modules() -> list[Path]:
     return sorted(HERE.rglob("*.py"))
 
 
-def named(path: Path) -> str:
-    return path.relative_to(HERE).as_posix()
-
-
-@pytest.mark.parametrize("module", modules(), ids=named)
-def test_no_generator_is_shared_by_tests(module):
-    source = module.read_text(encoding="utf-8")
-    lines = shared_generators(source) + global_draws(source)
-    assert not lines, f"make the generator inside the test, fixture or function: lines {lines}"
+def test_no_generator_is_shared_by_tests():
+    sources = {path.relative_to(HERE): path.read_text(encoding="utf-8") for path in modules()}
+    lines = [
+        f"{path}:{line}"
+        for path, source in sources.items()
+        for line in shared_generators(source) + global_draws(source)
+    ]
+    assert lines == [], "make the generator inside the test, fixture or function"
 
 
 def can_fail(function: ast.FunctionDef, helpers: dict[str, ast.FunctionDef]) -> bool:
