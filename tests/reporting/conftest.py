@@ -1,5 +1,6 @@
 """A real browser for the report's tests: network off, every complaint an error."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,8 +21,6 @@ from clearwood.reporting import (
     Sheet,
     Widget,
 )
-
-ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "report"
 
 
 # One browser a module: its event loop, which others' tests must not find running, ends with it.
@@ -90,11 +89,14 @@ def open_page(browser, tmp_path) -> Iterator[Callable]:
 
 @pytest.fixture
 def keep() -> Callable:
-    """Keep a screenshot of a page among the artefacts of the run."""
+    """Keep a screenshot of a page in the folder that CLEARWOOD_SCREENSHOTS names, if it is set."""
+    folder = os.environ.get("CLEARWOOD_SCREENSHOTS")
 
     def keep_(page, name: str) -> None:
-        ARTEFACTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+        if not folder:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
     return keep_
 

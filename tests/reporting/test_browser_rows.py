@@ -342,7 +342,8 @@ def test_accessibility_of_rows_and_tree_has_no_serious_finding(open_page, report
     page.wait_for_selector(".rows-one h3")
     page.get_by_role("link", name="Show it in the tree").click()
     page.wait_for_selector(".tree .on-way")
-    found = axe_core.Axe().run(page)["violations"]
+    # every rule runs; what passes is not written down element by element
+    found = axe_core.Axe().run(page, options={"resultTypes": ["violations"]})["violations"]
     serious = [
         (one["id"], one["nodes"][0]["html"][:200])
         for one in found
