@@ -18,34 +18,37 @@ def data():
     return cw.read({**{f"x{j}": X[:, j] for j in range(4)}, "town": town, "y": y}, target="y")
 
 
-def _held_out(data, names):
-    """The squared error of least squares with some columns, over the folds of a search."""
+def _held_out(learner, data, names):
+    """The squared error of a learner with some columns, over the folds of a search."""
     folds = candidates(data, data.y, None, Task.REGRESSION, 0).folds(3)
     losses = []
     for train, test in folds:
-        model = cw.learner("ols").fit(data.select(names).take(train), data.y[train])
+        model = cw.learner(learner).fit(data.select(names).take(train), data.y[train])
         losses.append(np.mean((model.predict(data.select(names).take(test)) - data.y[test]) ** 2))
     return np.mean(losses)
 
 
-def test_forward_adds_the_column_with_the_least_held_out_loss(data):
+# the one needs a factor for each fold, the other a fit for each set of columns
+@pytest.mark.parametrize("learner", ["ols", "knn"])
+def test_forward_adds_the_column_with_the_least_held_out_loss(data, learner):
     chosen = []
     for _ in range(3):
         rest = [name for name in data.features if name not in chosen]
-        chosen.append(min(rest, key=lambda name: _held_out(data, [*chosen, name])))
-    model = cw.learner("ols", select="forward:3").fit(data)
+        chosen.append(min(rest, key=lambda name: _held_out(learner, data, [*chosen, name])))
+    model = cw.learner(learner, select="forward:3").fit(data)
     assert set(model.selected_) == set(chosen)
     assert model.selection_.order[:3] == tuple(chosen)
     assert "town" in chosen  # as a whole, whatever its indicators are
 
 
-def test_backward_removes_the_column_that_is_missed_least(data):
+@pytest.mark.parametrize("learner", ["ols", "knn"])
+def test_backward_removes_the_column_that_is_missed_least(data, learner):
     kept, removed = list(data.features), []
     while len(kept) > 2:
-        least = min(kept, key=lambda name: _held_out(data, [k for k in kept if k != name]))
+        least = min(kept, key=lambda name: _held_out(learner, data, [k for k in kept if k != name]))
         kept.remove(least)
         removed.append(least)
-    model = cw.learner("ols", select="backward:2").fit(data)
+    model = cw.learner(learner, select="backward:2").fit(data)
     assert set(model.selected_) == set(kept)
     assert model.selection_.order[-1] == removed[0]
 
