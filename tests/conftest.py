@@ -8,7 +8,11 @@ import clearwood as cw
 
 # No test depends on the clock: a busy machine must not fail one.
 settings.register_profile(
-    "clearwood", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "clearwood",
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("clearwood")
 

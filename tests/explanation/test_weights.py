@@ -65,7 +65,7 @@ EXACT = {
     "boosting": learner("gbm", max_iter=10, max_depth=3),
     "two classes": lambda table: learner("forest", n_estimators=5, max_depth=4)(table, "classes"),
     "ridge": learner("ridge"),
-    "tables": learner("ebm"),
+    "tables": learner("ebm", outer_bags=1, interactions=1, max_rounds=300),
     "pipeline": pipeline(Ridge()),
     "poisson": pipeline(PoissonRegressor(), np.exp),
     "trees after steps": pipeline(RandomForestRegressor(5, max_depth=4, random_state=0)),

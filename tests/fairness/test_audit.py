@@ -44,7 +44,7 @@ def credit():
 
 def test_the_ratio_of_mean_predictions_is_near_the_truth(policies):
     model, data = policies
-    groups = cw.audit(model, data, reference="female").of("gender")
+    groups = cw.audit(model, data, reference="female", causes=False).of("gender")
     female, male = (groups.names.index(name) for name in ("female", "male"))
     value, low, high = (of["ratio"][male] for of in (groups.values, groups.low, groups.high))
     assert groups.reference == female
@@ -54,7 +54,7 @@ def test_the_ratio_of_mean_predictions_is_near_the_truth(policies):
 
 def test_means_are_those_of_the_predictions_by_exposure(policies):
     model, data = policies
-    groups = cw.audit(model, data).of("gender")
+    groups = cw.audit(model, data, causes=False).of("gender")
     predicted, gender = model.predict(data), data["gender"].labels()
     for k, name in enumerate(groups.names):
         own = gender == name
@@ -89,7 +89,7 @@ def test_groups_do_not_depend_on_the_order_of_rows(credit):
 
 def test_small_groups_and_missing_values_are_listed_and_not_judged(credit):
     model, data = credit
-    result = cw.audit(model, data, decision="top 40 %", favourable=True)
+    result = cw.audit(model, data, decision="top 40 %", favourable=True, causes=False)
     groups = result.of("or<i>gin")
     by_name = dict(zip(groups.names, groups.standing, strict=True))
     assert by_name["plain"] is Standing.FEW_ROWS
@@ -99,35 +99,37 @@ def test_small_groups_and_missing_values_are_listed_and_not_judged(credit):
     assert np.isnan(groups.values["impact_ratio"][few])
     assert groups.verdicts[few] is Verdict.UNKNOWN
     assert str(groups.verdicts[few]) == "too few rows to tell"
-    share = cw.audit(model, data, min_rows=2, min_share=0.02).of("or<i>gin")
+    share = cw.audit(model, data, min_rows=2, min_share=0.02, causes=False).of("or<i>gin")
     assert share.standing[few] is Standing.SMALL_SHARE
 
 
 def test_crossed_groups_have_all_combinations(credit):
     model, data = credit
-    result = cw.audit(model, data)
+    result = cw.audit(model, data, causes=False)
     crossed = result.of("or<i>gin", "sex")
     assert len(crossed.names) == 16
     assert crossed.rows.sum() == data.n_rows
-    assert all(len(one.columns) == 1 for one in cw.audit(model, data, crossed=False).groups)
+    assert all(
+        len(one.columns) == 1 for one in cw.audit(model, data, crossed=False, causes=False).groups
+    )
 
 
 def test_impact_ratios_are_to_the_highest_rate_and_hold_together(credit):
     model, data = credit
-    groups = cw.audit(model, data, decision=">= 0.6", favourable="yes").of("sex")
+    groups = cw.audit(model, data, decision=">= 0.6", favourable="yes", causes=False).of("sex")
     f, m = (groups.names.index(name) for name in "fm")
     rates = groups.values["selection_rate"]
     assert rates[m] > rates[f]
     assert groups.values["impact_ratio"][m] == 1
     assert groups.values["impact_ratio"][f] == pytest.approx(rates[f] / rates[m])
     assert groups.verdicts[f] is Verdict.BELOW
-    unwanted = cw.audit(model, data, decision=">= 0.6", favourable="no").of("sex")
+    unwanted = cw.audit(model, data, decision=">= 0.6", favourable="no", causes=False).of("sex")
     np.testing.assert_allclose(unwanted.values["selection_rate"], 1 - rates)
 
 
 def test_rates_of_errors_are_those_of_the_counts(credit):
     model, data = credit
-    groups = cw.audit(model, data, decision="< 0.5", favourable="no").of("sex")
+    groups = cw.audit(model, data, decision="< 0.5", favourable="no", causes=False).of("sex")
     truth, sex = data.y == "paid", data["sex"].labels()
     is_predicted = model.predict_proba(data)[:, 1] >= 0.5
     own = (sex == "f") & truth
@@ -153,6 +155,7 @@ def test_ratios_to_the_best_group_hold_together():
             protected="group",
             decision=">= 0.7",
             favourable=True,
+            causes=False,
         ).of("group")
         held += bool(
             (result.low["impact_ratio"] <= 1).all() and (result.high["impact_ratio"] >= 1).all()
@@ -203,7 +206,7 @@ def test_fair_models_are_audited(policies):
     model, data = policies
     fair = cw.fair(model, data, protected=["gender"])
     groups = cw.audit(fair, data, protected="gender").of("gender")
-    aware = cw.audit(model, data).of("gender")
+    aware = cw.audit(model, data, causes=False).of("gender")
     spread = [abs(np.log(one.values["ratio"])).max() for one in (groups, aware)]
     assert spread[0] < spread[1]
 
@@ -218,31 +221,39 @@ def test_rows_without_a_target_are_audited(policies):
 
 def test_frames_of_every_library_give_the_same(policies):
     model, data = policies
-    expected = cw.audit(model, data).of("gender").values["ratio"]
+    expected = cw.audit(model, data, causes=False).of("gender").values["ratio"]
     for library in ("pandas", "polars"):
         frame = data.to_frame(library)
         if library == "pandas":
             frame = frame.sample(frac=1.0, random_state=1)
-        found = cw.audit(model, frame, protected="gender").of("gender").values["ratio"]
+        found = (
+            cw.audit(model, frame, protected="gender", causes=False).of("gender").values["ratio"]
+        )
         np.testing.assert_allclose(np.sort(found), np.sort(expected))
 
 
 def test_numbers_are_in_bands(policies):
     model, data = policies
-    groups = cw.audit(model, data, protected="age", bands=[25, 65]).of("age")
+    groups = cw.audit(model, data, protected="age", bands=[25, 65], causes=False).of("age")
     assert groups.names == ("below 25", "25 to below 65", "65 and more")
-    assert len(cw.audit(model, data, protected="age", bands=4).of("age").names) == 4
-    both = cw.audit(model, data, protected=["age", "power"], bands={"age": [40], "power": [80, 90]})
+    assert len(cw.audit(model, data, protected="age", bands=4, causes=False).of("age").names) == 4
+    both = cw.audit(
+        model,
+        data,
+        protected=["age", "power"],
+        bands={"age": [40], "power": [80, 90]},
+        causes=False,
+    )
     assert len(both.of("age", "power").names) == 6
 
 
 def test_references_can_be_chosen(policies, credit):
     model, data = policies
     for level in ("female", "male"):
-        groups = cw.audit(model, data, reference=level).of("gender")
+        groups = cw.audit(model, data, reference=level, causes=False).of("gender")
         assert groups.names[groups.reference] == level
     model, data = credit
-    crossed = cw.audit(model, data, reference={"sex": "f", "or<i>gin": "日本"}).of(
+    crossed = cw.audit(model, data, causes=False, reference={"sex": "f", "or<i>gin": "日本"}).of(
         "sex", "or<i>gin"
     )
     assert crossed.names[crossed.reference] == "日本 / f"
@@ -251,8 +262,8 @@ def test_references_can_be_chosen(policies, credit):
 def test_conventions_can_be_switched_off(credit):
     model, data = credit
     options = {"decision": ">= 0.6", "favourable": "yes"}
-    assert cw.audit(model, data, conventions=[], **options).of("sex").verdicts == ()
-    assert cw.audit(model, data, **options).of("sex").verdicts
+    assert cw.audit(model, data, conventions=[], **options, causes=False).of("sex").verdicts == ()
+    assert cw.audit(model, data, **options, causes=False).of("sex").verdicts
 
 
 def test_conditions_are_checked_on_the_graph(policies):

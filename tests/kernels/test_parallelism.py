@@ -66,7 +66,7 @@ import numpy as np
 from clearwood.kernels import _core
 
 visits = np.zeros(3000, dtype=np.int64)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored by what runs behind a shell
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have ignored
 threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
 try:
     _core.parallel_probe(visits, {n_threads}, 0.01, -1)

@@ -23,7 +23,7 @@ QUICK = {
     "catboost": {"iterations": 40},
     "ebm": {"outer_bags": 1, "interactions": 1, "max_rounds": 300},
     "stacking": {"folds": 2},
-    "isle": {"n_trees": 40, "folds": 2},
+    "isle": {"n_trees": 25, "folds": 2},
     "network": {"epochs": 30, "units": 16, "learning_rate": 0.01},
     "transformer": {"epochs": 15, "width": 8, "heads": 2, "layers": 1, "learning_rate": 0.02},
 }
@@ -63,6 +63,8 @@ TEST, TEST_TARGETS = easy_table(150, seed=1)
 
 
 def quick_learner(entry, task, **settings):
+    if entry.name == "stacking":
+        settings["members"] = ["lda" if task.is_classification else "ols", "tree"]
     return cw.learner(entry.name, task=task.value, **{**QUICK.get(entry.name, {}), **settings})
 
 

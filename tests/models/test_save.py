@@ -30,7 +30,7 @@ from clearwood.table import Task
 
 ROWS = 90
 TINY = {"n_estimators": 5, "iterations": 5, "max_rounds": 10, "outer_bags": 2, "folds": 2}
-TINY |= {"epochs": 2}
+TINY |= {"epochs": 2, "n_trees": 10}
 
 
 @functools.cache

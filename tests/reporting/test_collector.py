@@ -45,14 +45,13 @@ def imported(monkeypatch):
     return counted
 
 
-@pytest.mark.parametrize("kind", ["learner", "estimator", "pipeline"])
+@pytest.mark.parametrize("kind", ["learner", "pipeline"])
 def test_a_whole_report_imports_the_model_once(kind, imported):
     data = cw.datasets.load("wine")
     X = data.X.to_frame("pandas")
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
     model = {
         "learner": lambda: cw.learner("gbm", max_iter=5).fit(data),
-        "estimator": lambda: forest.fit(X, data.y),
         "pipeline": lambda: make_pipeline(StandardScaler(), forest).fit(X, data.y),
     }[kind]()
     page = cw.report(model, data, quick=True, sample=40)
