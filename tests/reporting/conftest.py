@@ -39,8 +39,21 @@ def browser():
         opened.close()
 
 
+@pytest.fixture(scope="module")
+def written() -> Callable[[Report], str]:
+    """Give the HTML of a report, which several tests of a module may open, and write it once."""
+    pages: dict[int, tuple[Report, str]] = {}
+
+    def html(report: Report) -> str:
+        if id(report) not in pages:
+            pages[id(report)] = (report, report.to_html())
+        return pages[id(report)][1]
+
+    return html
+
+
 @pytest.fixture
-def open_page(browser, tmp_path) -> Iterator[Callable]:
+def open_page(browser, tmp_path, written) -> Iterator[Callable]:
     """Open a report as a reader does, with no network.
 
     The test fails if the page asks for anything but itself, or if the browser complains: a script's
@@ -51,7 +64,7 @@ def open_page(browser, tmp_path) -> Iterator[Callable]:
 
     def open_(report: Report | str, *, width=1280, height=900, theme="light", **options):
         path = tmp_path / f"report-{len(contexts)}.html"
-        path.write_text(report if isinstance(report, str) else report.to_html(), encoding="utf-8")
+        path.write_text(report if isinstance(report, str) else written(report), encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, **options
         )
@@ -122,7 +135,7 @@ def compound_chart(name: str = "compound") -> Chart:
     return Chart(name, "Counts", "Counts of three levels", spec.to_dict())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def everything() -> Report:
     """A page with every kind of block."""
     rows = tuple((f"column {i}", i % 3, (i - 5) / 7, i % 2 == 0) for i in range(30))
@@ -210,7 +223,7 @@ def hostile_text(request) -> str:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report_of() -> Callable[..., Report]:
     """A page with these texts in every place where one can stand."""
 
@@ -221,7 +234,7 @@ def report_of() -> Callable[..., Report]:
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hostile_report(report_of) -> Report:
     """A page with all the names and cells that a careless page would break on."""
     return report_of(*HOSTILE)
