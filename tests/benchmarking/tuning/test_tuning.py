@@ -443,8 +443,8 @@ def test_the_number_of_trees_is_chosen_after_most_of_the_time(monkeypatch):
 
 def test_tuned_numbers_of_trees_are_those_of_pairs_too(numbers):
     options = {"tune": 2, "outer": 3, "inner": 2, "repeats": 1, "pair_tuning": "reuse"}
-    plain = cw.benchmark(numbers, [cw.learner("forest", n_estimators=5)], **options)
-    space = {"forest": {"n_estimators": [5, 8]}}
+    plain = cw.benchmark(numbers, [cw.learner("forest", n_estimators=25)], **options)
+    space = {"forest": {"n_estimators": [25, 30]}}
     tuned = cw.benchmark(numbers, ["forest"], space=space, **options)
     for bench, is_compared in ((plain, True), (tuned, False)):
         of_forest = {key: one for key, one in bench.outcomes.items() if key.startswith("forest")}
