@@ -37,7 +37,7 @@ $(VENV)/installed: $(VENV)/made $(BUILT_FROM)
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/made $(BUILT_FROM)
-	@echo "installing Clearwood and what its tests need (two or three minutes)"
+	@echo "installing Clearwood and what its tests need (about four minutes)"
 	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/installed
 
