@@ -31,19 +31,26 @@ $(VENV)/made:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/made $(BUILT_FROM)
-	@echo "installing Clearwood and what it rests on (a minute or two)"
-	@$(PIP) --editable .
+# The kernels are compiled while pip unpacks what Clearwood, its tests or its documentation need.
+$(VENV)/installed: WHAT = what it rests on (a minute or two)
+$(VENV)/installed-test: WHAT = what its tests need (about three minutes)
+$(VENV)/installed-docs: WHAT = what its documentation needs (two minutes)
+
+$(VENV)/installed $(VENV)/installed-test $(VENV)/installed-docs: $(VENV)/made $(BUILT_FROM)
+	@echo "installing Clearwood and $(WHAT)"
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/compiled $(subst installed,unpacked,$@)
 	@touch $@
 
-$(VENV)/installed-test: $(VENV)/made $(BUILT_FROM)
-	@echo "installing Clearwood and what its tests need (about four minutes)"
-	@$(PIP) --editable '.[test]'
-	@touch $@ $(VENV)/installed
+$(VENV)/compiled: $(VENV)/made $(BUILT_FROM)
+	@$(PIP) --no-deps --editable .
+	@touch $@
 
-$(VENV)/installed-docs: $(VENV)/installed
-	@echo "installing what the documentation needs"
-	@$(PIP) --editable '.[docs]'
+$(VENV)/unpacked-test: EXTRA = test
+$(VENV)/unpacked-docs: EXTRA = docs
+
+$(VENV)/unpacked $(VENV)/unpacked-test $(VENV)/unpacked-docs: $(VENV)/made pyproject.toml tools/requirements.py
+	@$(BIN)/python tools/requirements.py $(EXTRA) >$@.txt
+	@$(PIP) --requirement $@.txt
 	@touch $@
 
 $(BENCH)/made:

@@ -16,7 +16,7 @@ def main() -> int:
         prog="python -m benchmarks",
         description="Clearwood beside its peers: CPU time, memory, difference in the answers.",
     )
-    parser.add_argument("section", nargs="*", help=f"{', '.join(sections)}; all if none is named")
+    parser.add_argument("section", nargs="*", help=_words(sections))
     parser.add_argument("--quick", action="store_true", help="small data, for a first look")
     parser.add_argument("--no-memory", action="store_true", help="do not measure memory")
     parser.add_argument(
@@ -26,7 +26,7 @@ def main() -> int:
         "--page", type=Path, help="page whose tables are written from the records afterwards"
     )
     options = parser.parse_args()
-    chosen = [name.removeprefix("bench_") for name in options.section] or sections
+    chosen = [name.removeprefix("bench_") for name in options.section] or list(_page.TITLES)
     for name in chosen:
         if name not in sections:
             parser.error(f"no section {name!r}; {did_you_mean(name, sections)}")
@@ -78,6 +78,14 @@ def main() -> int:
         print(f"{broken} promises were not kept", file=sys.stderr)
         return 1
     return 0
+
+
+def _words(sections: list[str]) -> str:
+    studies = [name for name in sections if name not in _page.TITLES]
+    return (
+        f"{', '.join(_page.TITLES)}; these if none is named. Studies, some of which take hours: "
+        f"{', '.join(studies)}"
+    )
 
 
 if __name__ == "__main__":

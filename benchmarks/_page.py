@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["machine_words", "update"]
+__all__ = ["TITLES", "machine_words", "update"]
 
-#: Headings of the page; a section that is not listed has its own name.
-_TITLES = {
+#: Sections of the page and their headings: what `make bench` runs. The others are studies, some of
+#: hours, whose figures are on pages of their own.
+TITLES = {
     "any_model": "Sampled Shapley values",
     "benchmark": "Benchmarks, beside the same fits by hand",
     "causal": "Causal graphs",
@@ -23,6 +24,7 @@ _TITLES = {
     "read": "Reading files",
     "report": "Reports",
     "resume": "Benchmarks that are killed and resumed",
+    "selectors": "Selection of columns",
     "shapley": "Shapley values, interactions and components of trees",
 }
 BEGIN = "<!-- tables of make bench: begin -->"
@@ -49,7 +51,7 @@ def update(page: Path, records: Iterable[Path]) -> int:
 
 
 def _is_shown(run: Any) -> bool:
-    if not isinstance(run, dict) or run.get("quick"):
+    if not isinstance(run, dict) or run.get("section") not in TITLES or run.get("quick"):
         return False
     return bool(run.get("comparisons") or run.get("tables"))
 
@@ -81,7 +83,7 @@ def _head(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _section(run: dict[str, Any]) -> list[str]:
-    lines = [f"### {_TITLES.get(run['section'], run['section'])}", ""]
+    lines = [f"### {TITLES[run['section']]}", ""]
     lines += [f"`make bench SECTIONS={run['section']}`, {run['when'][:10]}.", ""]
     for comparison in run.get("comparisons", ()):
         threads = comparison["threads"]
