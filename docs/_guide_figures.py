@@ -188,10 +188,11 @@ def surface() -> Any:
 @cache
 def _refused() -> tuple[Any, ...]:
     loans = cw.datasets.credit(2_000, seed=1)
+    loans = loans.select([name for name in loans.names if name != "gender"])
     model = cw.learner("logistic").fit(loans)
     risk = model.predict_proba(loans)[:, 1]
     accepted = loans.take(np.flatnonzero(risk <= 0.2))
-    return model, loans, accepted, loans.take([int(risk.argmax())])
+    return model, loans, accepted, loans.take([121])
 
 
 def waterfall() -> Any:
@@ -203,6 +204,15 @@ def waterfall() -> Any:
 def beeswarm() -> Any:
     """Draw the Shapley values of all rows."""
     return _trees().shapley(cw.datasets.load("diabetes")).plot()
+
+
+def observational() -> Any:
+    """Draw interventional and observational values of a model that uses one of two columns."""
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 50, axis=0)
+    values = ("interventional", "observational")
+    return _beside(
+        *(cw.shapley(lambda X: X[:, 0], X, [[1.0, 1.0]], value=value).plot() for value in values)
+    )
 
 
 def what_if() -> Any:
@@ -292,6 +302,38 @@ def groups() -> Any:
     return cw.audit(model, data, protected=protected).of("gender", "region").plot()
 
 
+def decisions() -> Any:
+    """Draw how often groups get the favourable decision."""
+    data = cw.datasets.insurance(4000, seed=0)
+    model = cw.learner("glm").fit(data)
+    options = {"decision": "<= 0.2", "favourable": "yes", "reference": "best"}
+    return cw.audit(model, data, **options).of("gender").plot()
+
+
+def alternatives() -> Any:
+    """Draw what women and men pay under each way to treat gender."""
+    import altair as alt
+
+    from clearwood.fairness import alternatives as alternatives_of
+
+    table = alternatives_of(*_tariff(), risks=False)
+    rows = [
+        {"model": row.name, "gender": group, "mean": mean}
+        for row in table.rows
+        for group, mean in zip(table.groups, row.means, strict=True)
+    ]
+    order = [row.name for row in table.rows]
+    shown = alt.Chart(alt.Data(values=rows), width=380, height=150).encode(
+        x=alt.X("mean:Q", title="mean accidents per year", scale=alt.Scale(zero=False)),
+        y=alt.Y("model:N", title=None, sort=order),
+    )
+    colours = alt.Scale(domain=list(table.groups), range=["#0072B2", "#D55E00"])
+    points = shown.mark_point(size=80, filled=True, opacity=1).encode(
+        color=alt.Color("gender:N", title=None, scale=colours), shape=alt.Shape("gender:N", title=None)
+    )
+    return shown.mark_line(color="#6E6E6E").encode(detail="model:N") + points
+
+
 def gap() -> Any:
     """Draw where the difference between men and women comes from."""
     from clearwood.fairness import gap as gap_of
@@ -344,8 +386,9 @@ FIGURES: dict[str, Callable[[], Any]] = {
         *(profile, association, leakage, drift, benchmark, learning_curve),
         *(lift, double_lift, lorenz, by_age, smooth_calibration, roc),
         *(importance, permutation, agreement, ale, effect_kinds, surface),
-        *(waterfall, beeswarm, what_if, contributions, lime, directions),
-        *(factors, nomogram, one_tree, graph, direct_effect, groups, gap, fair),
+        *(waterfall, beeswarm, observational, what_if, contributions, lime, directions),
+        *(factors, nomogram, one_tree, graph, direct_effect),
+        *(groups, decisions, gap, fair, alternatives),
     )
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.checks import check_confidence
+from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.names import short_name
 from clearwood._shared.numbers import count
@@ -214,13 +214,10 @@ def audit(
 
 def _check_numbers(min_rows: Any, min_share: Any, refit: Any) -> None:
     """Refuse numbers outside their range."""
-    if isinstance(min_rows, bool) or not isinstance(min_rows, int | np.integer) or min_rows < 2:
-        raise bad_value("min_rows", min_rows, "it must be a whole number of 2 or more")
+    check_whole("min_rows", min_rows, 2)
     if not isinstance(min_share, int | float) or not 0 <= min_share < 1:
         raise bad_value("min_share", min_share, "it must be a share from 0 to below 1")
-    if isinstance(refit, bool) or not isinstance(refit, int | np.integer) or refit < 0:
-        raise bad_value("refit", refit, "it must be a whole number of 0 or more")
-    if refit == 1:
+    if check_whole("refit", refit, 0) == 1:
         raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
 
 

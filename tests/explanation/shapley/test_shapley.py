@@ -286,3 +286,16 @@ def test_groups_have_path_dependent_values_and_interactions_too(model, X):
     pairs = {"a": ["x0", "x1"]}
     both = cw.shapley(model, X, X[:2], groups=pairs, interactions=True)
     np.testing.assert_allclose(both.interactions.sum(axis=2), both.values, atol=1e-9)
+
+
+def test_a_scale_on_which_the_model_is_no_sum_is_estimated():
+    loans = cw.datasets.credit(400, seed=1)
+    model = cw.learner("logistic").fit(loans)
+    exact = cw.shapley(model, loans, loans.head(2))
+    found = cw.shapley(model, loans, loans.head(2), scale="response", seed=1)
+    assert exact.standard_errors is None
+    assert found.standard_errors is not None
+    assert_allclose(found.prediction, model.predict_proba(loans.head(2))[:, 1], atol=1e-9)
+    assert found.baseline == pytest.approx(model.predict_proba(loans)[:, 1].mean(), abs=0.02)
+    with pytest.raises(cw.InputError, match="exact values only"):
+        cw.shapley(model, loans, loans.head(1), scale="response", interactions=True)

@@ -138,7 +138,9 @@ def _documented(thing: Any) -> tuple[str, dict[str, _Entry]]:
                 name, _, metavar = line.partition(" : ")
                 entries[name] = _Entry(metavar or None, panel)
     before = lines[: rules[0] - 1] if rules else lines
-    return "\n".join(before).strip(), entries
+    # a paragraph is one line: the terminal decides where it is broken
+    paragraphs = "\n".join(before).strip().split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs), entries
 
 
 def _parameter(field: Field[Any], documented: dict[str, _Entry]) -> inspect.Parameter:

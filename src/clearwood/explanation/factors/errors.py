@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import is_whole
 from clearwood._shared.choices import StandardErrors
 from clearwood._shared.errors import (
     ClearwoodWarning,
@@ -51,8 +52,7 @@ def check_errors(errors: Any) -> None:
         if errors not in known:
             raise unknown_choice("errors", errors, known)
         return
-    is_whole = isinstance(errors, int | np.integer) and not isinstance(errors, bool)
-    if not (is_whole and errors >= _FEWEST_REFITS):
+    if not is_whole(errors) or errors < _FEWEST_REFITS:
         raise bad_value(
             "errors", errors, f"a number of refits must be whole, from {_FEWEST_REFITS}"
         )

@@ -201,12 +201,11 @@ def shapley(
         )
     if value == "path_dependent":
         return _path_dependent(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
-    if value == "interventional" and method == "auto" and _is_exact(explained, groups):
+    if value == "interventional" and method == "auto" and _is_exact(explained, groups, on_scale):
         return _exact(
             explained,
             rows,
             groups,
-            on_scale,
             n_jobs,
             n_background=n_background,
             seed=seed,
@@ -232,10 +231,14 @@ def shapley(
     )
 
 
-def _is_exact(explained: Explained, groups: Mapping[str, Sequence[str]] | None) -> bool:
+def _is_exact(
+    explained: Explained, groups: Mapping[str, Sequence[str]] | None, scale: Scale | None
+) -> bool:
+    """Whether the model is a sum over these players on this scale, and is to be taken as one."""
     if not explained.decomposing["exact"]:
         return False
     try:
+        check_scale(explained.game, scale)
         return grouped(explained.game, groups) is not None
     except NotDecomposableError:
         return False
@@ -245,7 +248,6 @@ def _exact(
     explained: Explained,
     rows: Any,
     groups: Mapping[str, Sequence[str]] | None,
-    scale: Scale | None,
     n_jobs: int,
     *,
     n_background: BackgroundRows | None,
@@ -253,7 +255,6 @@ def _exact(
     interactions: bool,
 ) -> Shapley:
     """Compute interventional values over the whole background, or over rows drawn from it."""
-    check_scale(explained.game, scale)
     chosen_output(explained.game, explained.output)
     background, weights = explained.background_rows(groups)
     bound = explained.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)

@@ -61,9 +61,11 @@ class Folds(BaseEstimator):
             fewest, rows_of = len(y), "the table"
         if fewest < 2:
             raise InputError(
-                f"this learner holds rows out while it fits, and {rows_of} has a single row",
+                "the fit, or its selection of columns, holds rows out, and "
+                f"{rows_of} has a single row",
                 parameter="target",
-                hint="leave that class out, merge it with another, or choose another learner.",
+                hint="leave that class out, merge it with another, or choose another learner or "
+                "another selection of columns.",
             )
         kind = StratifiedKFold if self.stratify else KFold
         return kind(min(self.most, fewest), shuffle=True, random_state=self.seed)
