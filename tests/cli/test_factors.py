@@ -160,3 +160,22 @@ def test_factors_and_nomograms_are_drawn(cli, model, tmp_path):
     assert "Wrote sums.svg" in made.out
     assert "total points" in (tmp_path / "sums.svg").read_text()
     assert "a nomogram is a picture" in cli("export", "glm.cw", "data.csv", "--to", "nomogram").err
+
+
+def test_sql_of_a_fair_model_does_without_the_protected_column(cli, tmp_path):
+    policies = cw.datasets.insurance(600, seed=1)
+    fair = cw.fair(cw.learner("glm", alpha=0).fit(policies), policies)
+    cw.save(fair, tmp_path / "fair.cw")
+    rows = policies.to_frame()
+    rows.to_csv(tmp_path / "policies.csv", index=False)
+    words = ("export", "fair.cw", "policies.csv", "--to", "sql", "--table", "p", "-o", "fair.sql")
+    made = cli(*words)
+    assert made.code == 0, made.err
+    query = (tmp_path / "fair.sql").read_text(encoding="utf-8")
+    assert "gender averaged out" in query
+    assert '"gender"' not in query
+    base = sqlite3.connect(":memory:")
+    rows.to_sql("p", base, index=False)
+    found = np.array([line[-1] for line in base.execute(query)])
+    base.close()
+    np.testing.assert_allclose(found, fair.predict(policies), rtol=1e-9)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.factors.averaged import Averaged
     from clearwood.explanation.factors.factors import factors_of_game
     from clearwood.explanation.factors.points import Points, PointsCell, PointsTerm, Rounding
     from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
@@ -62,6 +63,7 @@ __all__ = [
     "AdditiveGame",
     "Agreement",
     "Attention",
+    "Averaged",
     "BackgroundInfo",
     "Boundaries",
     "CoefficientPath",

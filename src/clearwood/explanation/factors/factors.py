@@ -26,6 +26,13 @@ from clearwood._shared.errors import (
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.factors.anchored import MOST_CELLS, Anchored
+from clearwood.explanation.factors.averaged import (
+    Averaged,
+    averaged_out,
+    calibrated,
+    compared_with,
+    completed,
+)
 from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
@@ -34,7 +41,7 @@ from clearwood.explanation.factors.points import points_of
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.scales import Unit
-from clearwood.models import Learner, save
+from clearwood.models import Learner, TableModel, save
 from clearwood.table import Table, as_table, read_as
 
 __all__ = ["factors", "factors_of_game"]
@@ -44,7 +51,7 @@ _SHOWN = (0.01, 0.99)
 
 
 def factors(
-    model: Learner | Sequence[Learner],
+    model: TableModel | Sequence[Learner],
     data: Any,
     base: Mapping[str, Any] | None = None,
     *,
@@ -68,8 +75,10 @@ def factors(
     Parameters
     ----------
     model
-        A fitted learner for numbers, counts, amounts or two classes. Or a list of learners with a
-        log link, whose predictions are multiplied: frequency and severity.
+        A fitted learner for numbers, counts, amounts or two classes. Or what `clearwood.fair` makes
+        of one: the protected columns are then averaged into the base value, where that gives
+        factors again. Or a list of learners with a log link, whose predictions are multiplied:
+        frequency and severity.
     data
         Rows that say how much weight each cell has, usually the training rows. For several models,
         rows with the features of all, or a list with the same rows for each.
@@ -120,6 +129,11 @@ def factors(
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
         return _product(model, data, chosen, bands, seed)
+    if hasattr(model, "__clearwood_factors__"):
+        if points is not None:
+            raise bad_value("points", points, "points are of a learner")
+        options = {"bands": bands, "errors": errors, "confidence": confidence, "seed": seed}
+        return _of_averaged(model, data, chosen, options)
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
@@ -134,6 +148,44 @@ def factors(
     if points is not None:
         result = _pointed(result, learner, table, points, cutoff)
     return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
+
+
+def _of_averaged(
+    model: Any, data: Any, base: Mapping[str, Any], options: Mapping[str, Any]
+) -> Factors:
+    """Write the table of the learner that a model averages, and average it."""
+    recipe: Averaged = model.__clearwood_factors__()
+    learner = _checked(recipe.learner)
+    table = data if isinstance(data, Table) else _with_more_columns(data, learner, model)
+    whole, is_filled = completed(recipe, table)
+    if is_filled:
+        if options["errors"] not in ("auto", "none"):
+            raise bad_value(
+                "errors",
+                options["errors"],
+                "the data lacks protected columns, which standard errors need",
+            )
+        options = {**options, "errors": "none"}
+    result = factors(learner, whole, base, **options)
+    if recipe.cells is not None and recipe.shares is not None:
+        result = averaged_out(result, recipe.cells, recipe.shares, model.schema_)
+    result = replace(
+        calibrated(result, recipe.shift, recipe.factor),
+        model=recipe.name,
+        sha256=_sha256(model),
+        notes=(*result.notes, *recipe.notes),
+        schema=model.schema_,
+    )
+    rows = as_table(table, schema=model.schema_)
+    return compared_with(result, model, rows, _weights(table), options["seed"])
+
+
+def _with_more_columns(data: Any, learner: Learner, model: TableModel) -> Table:
+    """Read the columns of the learner, or those of the model where the data has no others."""
+    try:
+        return read_as(data, learner.schema_)
+    except InputError:
+        return read_as(data, model.schema_)
 
 
 def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: int) -> Factors:
@@ -257,7 +309,7 @@ def _ranges(cells: ModelCells) -> dict[str, tuple[float, float]]:
     return ranges
 
 
-def _sha256(learner: Learner) -> str:
+def _sha256(learner: TableModel) -> str:
     """Return the SHA-256 of the file that the model is saved as; empty where it cannot be."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.cw"

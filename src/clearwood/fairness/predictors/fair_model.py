@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from clearwood.fairness.predictors.training import training_table
 from clearwood.models import TableModel
 from clearwood.table import Role, Schema, Table, Task
 from clearwood.table import as_table as to_table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Averaged
 
 __all__ = ["FairKind", "FairModel"]
 
@@ -441,6 +444,12 @@ class FairModel(TableModel):
         return calibrated_to_numbers(
             predicted[rows, 0], target, weights, self.calibrate, floor=floor
         )
+
+    def __clearwood_factors__(self) -> "Averaged":
+        """Return what its table of factors is made of."""
+        from clearwood.fairness.predictors.factors import averaged
+
+        return averaged(self)
 
     def __clearwood_parts__(self) -> tuple[str, Mapping[str, bytes], Sequence[Any]]:
         """Return the kind, the members and the inner models of its file."""
