@@ -1,4 +1,4 @@
-"""Draw the figures of the user guide: run `python docs/_guide_figures.py [NAME ...]`."""
+"""Draw figures of the user guide and tutorials: run `python docs/_guide_figures.py [NAME ...]`."""
 
 import sys
 import warnings
@@ -329,7 +329,8 @@ def alternatives() -> Any:
     )
     colours = alt.Scale(domain=list(table.groups), range=["#0072B2", "#D55E00"])
     points = shown.mark_point(size=80, filled=True, opacity=1).encode(
-        color=alt.Color("gender:N", title=None, scale=colours), shape=alt.Shape("gender:N", title=None)
+        color=alt.Color("gender:N", title=None, scale=colours),
+        shape=alt.Shape("gender:N", title=None),
     )
     return shown.mark_line(color="#6E6E6E").encode(detail="model:N") + points
 
@@ -374,6 +375,94 @@ def fair() -> Any:
     )
 
 
+# -- tutorials
+
+
+def first_effect() -> Any:
+    """Draw what age does in the first model."""
+    data = cw.datasets.insurance(2_000, seed=1)
+    return cw.effect(cw.learner("glm").fit(data), data, "age").plot()
+
+
+@cache
+def _priced() -> tuple[Any, Any, Any]:
+    policies = cw.datasets.insurance(8_000, seed=1)
+    names = [name for name in policies.names if name not in ("gender", "height")]
+    later = cw.datasets.insurance(6_000, seed=2).to_frame()
+    later["premium"] = 0.2 + 0.004 * abs(later["age"] - 45)
+    return policies.select(names), later[[*names, "premium"]], names
+
+
+def tariff_curves() -> Any:
+    """Draw the relativities of a tariff of curves."""
+    tariff, _, _ = _priced()
+    return cw.factors(cw.learner("gam").fit(tariff), tariff).plot()
+
+
+def tariff_lift() -> Any:
+    """Draw which of model and premium is right where they differ."""
+    tariff, later, _ = _priced()
+    result = cw.evaluate(cw.learner("gam").fit(tariff), later, tariff, against="premium")
+    return result.lift(against="premium").plot()
+
+
+def tariff_by_age() -> Any:
+    """Draw observed against expected by age, of straight lines and of curves."""
+    tariff, later, names = _priced()
+    models = (cw.learner("glm", alpha=0), cw.learner("gam"))
+    results = (cw.evaluate(model.fit(tariff), later[names], tariff) for model in models)
+    return _beside(*(result.by("age").plot() for result in results))
+
+
+def credit_reasons() -> Any:
+    """Draw the reasons for a refusal by boosted trees."""
+    loans = cw.datasets.credit(5_000, seed=1)
+    book = loans.select([name for name in loans.names if name != "gender"])
+    rule = {"arrears": "up", "debt_ratio": "up", "income": "down"}
+    trees = cw.learner("gbm", max_depth=2, max_iter=200, monotone=rule).fit(book)
+    risk = trees.predict_proba(book)[:, 1]
+    accepted, refused = np.flatnonzero(risk <= 0.2), np.flatnonzero(risk > 0.4)[:1]
+    return cw.shapley(trees, book.take(accepted), book.take(refused)).plot()
+
+
+@cache
+def _clinical() -> tuple[Any, Any, Any]:
+    columns = ["mean radius", "mean texture", "mean smoothness", "mean symmetry", "target"]
+    tumours = cw.datasets.load("breast_cancer").select(columns)
+    bench = cw.benchmark(tumours, ["baseline", "logistic", "gam"], tune=0, repeats=1, seed=1)
+    return bench.evaluation("gam"), cw.explain(cw.learner("gam").fit(tumours), tumours), tumours
+
+
+def clinical_calibration() -> Any:
+    """Draw observed against predicted shares of patients that were held out."""
+    return _clinical()[0].smooth_calibration().plot()
+
+
+def clinical_by_size() -> Any:
+    """Draw observed and expected shares by the size of the tumour."""
+    return _clinical()[0].by("mean radius").plot()
+
+
+def clinical_effect() -> Any:
+    """Draw an effect with the band of the model."""
+    return _clinical()[1].effect("mean texture", band="model").plot()
+
+
+def clinical_patient() -> Any:
+    """Draw why one patient has her prediction."""
+    _, why, tumours = _clinical()
+    return why.shapley(tumours.take([20])).plot()
+
+
+def audit_gap() -> Any:
+    """Draw where the difference of the audited model comes from, with intervals by refits."""
+    from clearwood.fairness import gap as gap_of
+
+    policies = cw.datasets.insurance(20_000, seed=5)
+    model = cw.learner("glm", alpha=0).fit(policies)
+    return gap_of(model, policies, reference="female", refit=8).plot()
+
+
 def _beside(*charts: Any) -> Any:
     import altair as alt
 
@@ -389,6 +478,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
         *(waterfall, beeswarm, observational, what_if, contributions, lime, directions),
         *(factors, nomogram, one_tree, graph, direct_effect),
         *(groups, decisions, gap, fair, alternatives),
+        *(first_effect, tariff_curves, tariff_lift, tariff_by_age, credit_reasons),
+        *(clinical_calibration, clinical_by_size, clinical_effect, clinical_patient, audit_gap),
     )
 }
 

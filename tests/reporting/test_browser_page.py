@@ -398,7 +398,7 @@ def test_page_works_in_a_notebooks_frame(open_page, everything):
     frame = page.frame_locator("iframe")
     assert frame.locator("h1").inner_text() == "What predicts accidents?"
     frame.get_by_role("button", name="Dark").click()
-    assert frame.locator("html").get_attribute("data-theme") == "dark"
+    frame.locator("html[data-theme=dark]").wait_for(state="attached")
     assert frame.get_by_role("button", name="Print").count() == 0
     frame.locator("#compound").scroll_into_view_if_needed()
     frame.locator("#compound svg").wait_for()
