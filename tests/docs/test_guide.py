@@ -21,6 +21,11 @@ def test_pages_are_numbered_and_listed_in_the_order_of_work():
     assert steps == PAGES
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "tutorials").glob("*.md")), ids=lambda p: p.stem)
+def test_every_tutorial_has_pictures(page):
+    assert re.findall(r"^!\[.+\]\(", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_has_pictures_and_says_when_they_mislead(name):
     text = text_of(name)
@@ -31,7 +36,10 @@ def test_every_page_has_pictures_and_says_when_they_mislead(name):
 
 
 def test_every_figure_of_the_guide_is_shown_and_every_one_shown_is_there():
+    pages = [*(DOCS / "guide").glob("*.md"), *(DOCS / "tutorials").glob("*.md")]
     shown = {
-        path for name in NAV for path in re.findall(r"assets/(guide-[\w-]+\.svg)", text_of(name))
+        path
+        for page in pages
+        for path in re.findall(r"assets/(guide-[\w-]+\.svg)", page.read_text(encoding="utf-8"))
     }
     assert shown == {path.name for path in (DOCS / "assets").glob("guide-*.svg")}
