@@ -22,7 +22,7 @@ PIP := $(BIN)/python $(INSTALL)
 # says otherwise: tests start hundreds of processes, and compiling all libraries takes each 8 seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check-form run-tests check-meaning coverage bench docs wheel oldest format clean
+.PHONY: demo test check-code check-docs coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/made:
@@ -71,27 +71,21 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-test
 	@tools/prerequisites $(PYTHON) browser
-	@$(MAKE) --no-print-directory check-form
-	@$(MAKE) --no-print-directory --jobs 2 run-tests check-meaning
+	@$(MAKE) --no-print-directory --jobs 2 check-code check-docs
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 
-# what takes seconds, first
-check-form:
+check-code:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/python tools/check_snippets.py
+
+check-docs:
 	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md changelog.d docs examples src/clearwood
 	$(BIN)/python tools/check_reading.py
 	$(BIN)/towncrier build --draft >/dev/null
-
-run-tests:
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
-
-# types, code in pages, links: on what the tests leave of two cores, as they often wait
-check-meaning:
-	nice -n 5 $(BIN)/mypy
-	nice -n 5 $(BIN)/python tools/check_snippets.py
-	CLEARWOOD_RUN_EXAMPLES=false NO_MKDOCS_2_WARNING=1 TQDM_DISABLE=1 \
-	nice -n 5 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
-	nice -n 5 $(BIN)/python tools/check_site.py build/site
+	CLEARWOOD_RUN_EXAMPLES=false NO_MKDOCS_2_WARNING=1 TQDM_DISABLE=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	$(BIN)/python tools/check_site.py build/site
 
 # counting lines takes half as long again as the tests themselves, so it is not part of make test
 coverage: $(VENV)/installed-test
