@@ -377,3 +377,17 @@ def test_parity_refuses_a_level_it_has_no_distribution_for(policies, aware):
         pytest.raises(cw.InputError, match="'gender': 'other'"),
     ):
         parity.predict(row)
+
+
+def test_explaining_needs_no_library_of_data_frames(monkeypatch):
+    policies = cw.datasets.insurance(300, seed=1)
+    fair = cw.fair(cw.learner("glm", alpha=0).fit(policies), policies)
+    effects = [cw.effect(fair, policies, name).values for name in ("height", "region")]
+    shapley = cw.shapley(fair, policies, policies.head(2), seed=1).values
+    adapter = "clearwood.explanation.adapter.predictor"
+    monkeypatch.setattr(f"{adapter}.installed_library", lambda: None)
+    monkeypatch.setattr(f"{adapter}.model_input", None)  # would make a frame
+    for name, values in zip(("height", "region"), effects, strict=True):
+        np.testing.assert_allclose(cw.effect(fair, policies, name).values, values)
+    found = cw.shapley(fair, policies, policies.head(2), seed=1).values
+    np.testing.assert_allclose(found, shapley)

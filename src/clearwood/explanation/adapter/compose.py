@@ -21,6 +21,7 @@ __all__ = [
     "ArrayRows",
     "CodeRows",
     "Compose",
+    "TableRows",
     "beside",
     "frame_rows",
     "model_input",
@@ -73,6 +74,18 @@ class ArrayRows:
         for column, source in held.items():
             rows[:, column] = self.values[source, column]
         return rows
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Rows of a table, for models that take tables where there is no library of data frames."""
+
+    table: Table
+
+    def __call__(self, base: Index, held: Mapping[int, Index]) -> Table:
+        """Compose rows."""
+        columns = [column.take(held.get(k, base)) for k, column in enumerate(self.table.columns)]
+        return Table(tuple(columns))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import installed_library
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
-from clearwood.explanation.adapter.compose import ArrayRows, Compose, frame_rows, model_input
+from clearwood.explanation.adapter.compose import (
+    ArrayRows,
+    Compose,
+    TableRows,
+    frame_rows,
+    model_input,
+)
 from clearwood.explanation.adapter.rows import label_rows, user_columns
 from clearwood.explanation.adapter.scores import Scorer, scorer_of
 from clearwood.explanation.scales import Scale, Unit
+from clearwood.models import TableModel
 from clearwood.table import Column, Table, shown_name
 
 __all__ = ["Predictor", "predictor_of_anything"]
@@ -205,6 +213,8 @@ def _forms(
         frame = nw.from_native(model_input(data, names), eager_only=True)
         return ArrayRows(frame.to_numpy())
 
+    if isinstance(data, Table) and isinstance(model, TableModel) and installed_library() is None:
+        return [lambda: TableRows(data.by_header().select(names))]
     if named is not None:
         return [frame, array]
     given_array = isinstance(data, np.ndarray)
