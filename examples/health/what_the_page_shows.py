@@ -5,6 +5,7 @@ The report: summary, data, performance, explanations, single patients, cautions.
 network.
 """
 
+import tempfile
 from pathlib import Path
 
 # mkdocs_gallery_thumbnail_path = 'assets/report.png'
@@ -19,5 +20,7 @@ for section in page.sections:
 # %%
 # Save it and open it in a browser.
 
-page.save("report.html")
-print(f"{Path('report.html').stat().st_size / 1e6:.1f} MB")
+with tempfile.TemporaryDirectory() as folder:
+    file = Path(folder) / "report.html"
+    page.save(file)
+    print(f"{file.stat().st_size / 1e6:.1f} MB")
