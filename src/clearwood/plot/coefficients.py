@@ -52,8 +52,11 @@ def plot_coefficients(result: "Coefficients") -> Any:
         else f"{row['line']} {number(row['value'])}"
         for row in rows
     )
-    levels = "levels: against the base" if result.is_base.any() else "levels: each by itself"
-    notes = ["; ".join(["numbers: for one unit more", *([levels] if any(result.levels) else [])])]
+    meaning = "numbers: for one unit more"
+    if any(result.levels):
+        levels = "against the base" if result.is_base.any() else "each by itself"
+        meaning += f"; levels: {levels}"
+    notes = [meaning]
     # the notes of a posterior are about its numbers, and longer than a figure is wide
     notes += ["pale bars: the interval of the prior"] if layers else result.notes
     chart = alt.layer(*layers, nothing, bar, point)

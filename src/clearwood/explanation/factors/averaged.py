@@ -9,16 +9,13 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, ClearwoodWarning, InputError, Option, words
-from clearwood.explanation.factors.comparison import MIXED_ROWS, predicted
+from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.explanation.scales import Unit
 from clearwood.table import Schema, Table
 
 __all__ = ["Averaged", "averaged_out", "calibrated", "compared_with", "completed"]
-
-#: What sums of many effects differ by at most, relative to the prediction, that are equal.
-_AGREEING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +164,7 @@ def compared_with(result: Factors, model: Any, rows: Table, weights: Floats, see
             own, made = predicted(model, one), of_file.predict(one)
         is_relative = result.unit is Unit.LOG_MEAN
         off = float((np.abs(made / own - 1) if is_relative else np.abs(made - own)).max())
-        agrees &= off <= _AGREEING * (1.0 if is_relative else float(np.abs(own).max()))
+        agrees &= off <= AGREEING * (1.0 if is_relative else float(np.abs(own).max()))
         largest = float(np.maximum(largest, off))
         if one is rows and result.banded:
             rebalancing = float(weights @ own / (weights @ made))

@@ -15,11 +15,11 @@ from clearwood.losses import default_loss, find_loss
 from clearwood.models import Learner
 from clearwood.table import Table
 
-__all__ = ["MIXED_ROWS", "compared", "mixed_rows", "predicted"]
+__all__ = ["AGREEING", "MIXED_ROWS", "compared", "mixed_rows", "predicted"]
 
 MIXED_ROWS = 300
 #: What sums of many effects differ by at most, relative to their size, that are equal.
-_AGREEING = 1e-9
+AGREEING = 1e-9
 
 
 def compared(
@@ -41,7 +41,7 @@ def compared(
             )
         off = np.abs(made / own - 1) if result.unit is Unit.LOG_MEAN else np.abs(made - own)
         largest = float(np.maximum(largest, off.max()))
-        agrees &= bool(np.allclose(added, score, rtol=0, atol=_AGREEING * np.abs(score).max()))
+        agrees &= bool(np.allclose(added, score, rtol=0, atol=AGREEING * np.abs(score).max()))
     losses, rebalancing = None, 1.0
     if result.banded:
         means = [

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.explanation.factors.cells import Axis
-from clearwood.explanation.factors.comparison import MIXED_ROWS, predicted
+from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
 from clearwood.explanation.factors.result import Factors, FactorTerm
@@ -19,8 +19,6 @@ from clearwood.table import Column, Schema, Table, as_table
 
 __all__ = ["compared_product", "product_of"]
 
-#: What sums of many effects differ by at most, relative to the prediction, that are equal.
-_AGREEING = 1e-9
 _NO_ERRORS = (
     "the table is a product of models and has no standard errors; the table of each model by "
     "itself may have some"
@@ -85,7 +83,7 @@ def compared_product(
         result,
         terms=tuple(_with_shares(term, features, weights, result.schema) for term in result.terms),
         largest_difference=largest,
-        is_exact=not result.banded and largest <= _AGREEING,
+        is_exact=not result.banded and largest <= AGREEING,
         n_rows=n_rows,
         n_mixed=MIXED_ROWS,
         rebalancing=means[0] / means[1] if result.banded and means[1] else 1.0,
