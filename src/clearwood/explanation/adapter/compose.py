@@ -78,7 +78,7 @@ class ArrayRows:
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Rows of a table, for models that take tables where there is no library of data frames."""
+    """Rows of a table, for models that take tables."""
 
     table: Table
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood._shared.frames import installed_library
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
 from clearwood.explanation.adapter.compose import (
@@ -213,7 +212,7 @@ def _forms(
         frame = nw.from_native(model_input(data, names), eager_only=True)
         return ArrayRows(frame.to_numpy())
 
-    if isinstance(data, Table) and isinstance(model, TableModel) and installed_library() is None:
+    if isinstance(data, Table) and isinstance(model, TableModel):
         return [lambda: TableRows(data.by_header().select(names))]
     if named is not None:
         return [frame, array]
