@@ -39,6 +39,47 @@ def test_a_code_for_missing_is_pointed_out(rng, code):
     assert f"6 rows have {code}" in note
 
 
+TERMS = [360, 360, 360, 360, 360, 180, 240, 300]
+CODED = {
+    "equal quartiles": (lambda r: r.choice(TERMS, 900), [999_999], 6),
+    "twice only": (lambda r: r.choice(TERMS, 900), [999_999.4], 2),
+    "yes and no": (lambda r: (r.random(900) < 0.9) * 1, [666], 1),
+    "round": (lambda r: np.round(r.lognormal(3.6, 1.3, 900), 1), [1_000_000], 9),
+    "most rows": (lambda r: r.integers(0, 28, 60), [999], 1500),
+    "two codes": (lambda r: r.integers(0, 30, 500), [98, 99], 5),
+    "both ends": (lambda r: r.normal(0, 3, 500), [-999, 999], 5),
+    "unlike a code": (lambda r: r.gamma(2, 10, 500), [5555.5], 8),
+    "no pressure": (lambda r: r.normal(120, 15, 500), [0], 7),
+    "scale": (lambda r: r.integers(1, 6, 300), [777], 4),
+    "year": (lambda r: r.integers(1950, 2020, 500), [9999], 40),
+    "year zero": (lambda r: r.integers(1950, 2020, 500), [0], 20),
+}
+
+
+@pytest.mark.parametrize(("draw", "codes", "rows"), CODED.values(), ids=CODED)
+def test_codes_are_found_by_their_place_and_look(rng, draw, codes, rows):
+    values = [*draw(rng).tolist(), *np.repeat(codes, rows).tolist()]
+    (note,) = notes_about("x", values)
+    assert "seems to have a code for missing" in note
+    written = [f"{code:.10g}" for code in codes]
+    assert f"missing={{'x': {written}}}" in note
+    data = cw.read({"x": values}, missing={"x": written})
+    assert data.missing["x"] == rows * len(codes)
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 0.01])
+def test_a_place_far_from_all_others_does_not_depend_on_the_unit(rng, unit):
+    values = [*(rng.gamma(2, 10, 500) * unit).tolist(), *[700 * unit] * 8]
+    (note,) = notes_about("x", values)
+    assert "8 rows have" in note
+
+
+def test_ages_below_one_among_adults_are_pointed_out(rng):
+    (note,) = notes_about("age", [*rng.integers(18, 90, 300).tolist(), 0.2, 0.5, 0.5, 0.9])
+    assert "holds ages of 18 and more, but 4 rows have 0.2 or 0.5 or 0.9" in note
+    assert not notes_about("age", [*rng.integers(0, 90, 300).tolist(), 0.2, 0.5, 0.9])
+
+
 def test_minus_one_among_counts_is_pointed_out(rng):
     (note,) = notes_about("days", [*rng.integers(0, 400, 200).tolist(), *[-1] * 50])
     assert "50 rows have -1" in note
@@ -64,6 +105,24 @@ def test_a_slip_of_the_decimal_point_is_pointed_out(rng, slip, where):
         "answers": lambda r: r.integers(-1, 2, 500),
         "temperature": lambda r: r.normal(12, 8, 500),
         "money": lambda r: np.round(r.lognormal(8, 1, 500), -2),
+        "capped": lambda r: np.minimum(r.lognormal(3, 1, 500), 50),
+        "top-coded": lambda r: np.minimum(r.exponential(60_000, 500).round(), 99_999),
+        "some zeros": lambda r: np.where(r.random(500) < 0.3, 0, r.gamma(2, 100, 500)),
+        "zeros below": lambda r: np.where(r.random(500) < 0.3, 0, r.normal(1000, 100, 500)),
+        "few zeros": lambda r: np.where(r.random(500) < 0.05, 0, r.lognormal(7, 0.5, 500)),
+        "rare events": lambda r: r.poisson(0.05, 500),
+        "skewed counts": lambda r: r.negative_binomial(0.3, 0.05, 500),
+        "employees": lambda r: np.round(r.pareto(1, 500) * 3),
+        "limits": lambda r: r.choice([0, 100, 250, 500, 1000, 5000], 500),
+        "ladder": lambda r: r.choice([1, 10, 100, 1000, 10_000], 500),
+        "bonus": lambda r: r.choice([0, 10_000], 500),
+        "mostly full": lambda r: np.where(r.random(500) < 0.9, 100, r.beta(2, 5, 500) * 100),
+        "usual hours": lambda r: np.where(
+            r.random(500) < 0.6, 40, np.clip(r.normal(40, 12, 500).round(), 1, 99)
+        ),
+        "two groups": lambda r: np.where(
+            r.random(500) < 0.9, r.normal(0, 1, 500), r.normal(8, 1, 500)
+        ),
     }.items(),
     ids=lambda pair: pair[0],
 )

@@ -35,7 +35,7 @@ def kind_of(values, **options):
         (["2024-01-31T10:30:00.25Z", "2024-02-29T00:00:00Z"] * 15, Kind.DATE),
         (["31.1.2024", "29.02.2024"] * 15, Kind.DATE),
         (["03/25/2024", "03/04/2024"] * 15, Kind.DATE),
-        (["5 Mar 2024", "12 December 2023"] * 15, Kind.CATEGORY),
+        (["5 Mar 2024", "12 December 2023"] * 15, Kind.DATE),
         (["2024-01-31", "2024-02-30"] * 15, Kind.CATEGORY),
         ([f"some words about case {i}" for i in range(25)] + [None] * 5, Kind.TEXT),
     ],

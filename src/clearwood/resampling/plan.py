@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood.table import parse_dates
 
 __all__ = ["PairSplit", "Plan", "RowData", "Rows", "Split", "make_split", "pair_splits", "state_of"]
 
@@ -105,7 +106,7 @@ class Plan(ABC):
             n_rows,
             None if y is None else _missing_free("class", y, n_rows),
             None if groups is None else _missing_free("group", groups, n_rows),
-            None if times is None else _missing_free("time", times, n_rows),
+            None if times is None else _ordered(_missing_free("time", times, n_rows)),
         )
         return tuple(self._cut(data, seed))
 
@@ -170,6 +171,24 @@ def make_split(train: NDArray[Any], test: NDArray[Any], repeat: int, fold: int) 
 def state_of(seed: int, *position: int) -> int:
     """Return a seed for one draw out of many, independent of the others."""
     return int(np.random.SeedSequence([seed, *position]).generate_state(1)[0])
+
+
+def _ordered(times: NDArray[Any]) -> NDArray[Any]:
+    """Return times as they are, or the dates that strings stand for; other words have no order."""
+    if times.dtype.kind not in "USO" or not all(isinstance(time, str) for time in times):
+        return times
+    written, places = np.unique(times.astype(str), return_inverse=True)
+    dates = parse_dates(written.tolist())
+    if dates is None:
+        raise InputError(
+            f"the times are words without an order, such as {str(written[0])!r}",
+            parameter="times",
+            value=str(written[0]),
+            hint="times are numbers or dates, or months, quarters and years that are all written "
+            "alike (Jan 2018, 2018 Q1).",
+        )
+    in_order: NDArray[Any] = dates[places]
+    return in_order
 
 
 def _missing_free(what: str, values: ArrayLike, n_rows: int) -> NDArray[Any]:

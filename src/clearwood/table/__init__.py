@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood.table.encoding.encoder import Encoder
     from clearwood.table.identical import IDENTICAL_ROWS, identical_rows, row_hashes
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
+    from clearwood.table.kinds.dates import parse_dates
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
     from clearwood.table.parts.gather import has_parts
@@ -61,6 +62,7 @@ __all__ = [
     "has_parts",
     "identical_rows",
     "learn_encoder",
+    "parse_dates",
     "profile",
     "read",
     "read_as",

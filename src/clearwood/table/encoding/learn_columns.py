@@ -73,6 +73,9 @@ def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
     if len(dates):
         _, *others = zip(CALENDAR_PARTS, calendar_features(dates), strict=True)
         parts += [name for name, values in others if np.ptp(values) > 0]
+        if (dates == dates.astype("datetime64[M]")).all():
+            # the first day of a month stands for the month; which day of the week it was is noise
+            parts = [name for name in parts if name not in ("day of week", "day of year")]
     fill = None
     if impute:
         # the features of one date, so that they agree with each other

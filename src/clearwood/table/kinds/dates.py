@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood.table.kinds.periods import are_ambiguous, parse_periods
 from clearwood.table.reading.duck import connect
 
-__all__ = ["FORMATS", "parse_dates"]
+__all__ = ["FORMATS", "are_dates", "parse_dates"]
 
 #: Besides ISO dates and times, tried in this order; the first that reads every value wins.
 #: Day-first comes before month-first for slashes, so that 03/04/2024 by itself reads as 3 April;
@@ -50,7 +51,8 @@ _LOOKS = re.compile(
 def parse_dates(levels: Sequence[str]) -> NDArray[Any] | None:
     """Return the dates that strings stand for, or None if not every one is a date in one format.
 
-    Times with an offset are brought to UTC.
+    Times with an offset are brought to UTC. Weeks, months, quarters and years in words (Jan-2018,
+    2018 Q1) stand for their first day.
 
     Examples
     --------
@@ -59,14 +61,29 @@ def parse_dates(levels: Sequence[str]) -> NDArray[Any] | None:
     >>> parse_dates(["2024-12-24", "soon"])
     """
     stripped = [level.strip() for level in levels]
-    if not stripped or not all(map(_LOOKS.match, stripped)):
+    if not stripped:
         return None
+    if not all(map(_LOOKS.match, stripped)):
+        return parse_periods(stripped)
     if all(map(_ISO.fullmatch, stripped)):
         try:
             return np.array([level.rstrip("Z") for level in stripped], dtype="datetime64[us]")
         except ValueError:  # 30 February
             return None
-    return _parse_in_one_format(stripped)
+    parsed = _parse_in_one_format(stripped)
+    return parse_periods(stripped) if parsed is None else parsed
+
+
+def are_dates(levels: Sequence[str]) -> bool:
+    """Whether strings are dates, as far as they can be told from other words and codes.
+
+    Examples
+    --------
+    >>> are_dates(["Jan 18", "Feb 19"]), are_dates(["May 10", "May 12"])
+    (True, False)
+    """
+    stripped = [level.strip() for level in levels]
+    return not are_ambiguous(stripped) and parse_dates(stripped) is not None
 
 
 def _parse_in_one_format(levels: list[str]) -> NDArray[Any] | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.table.column import Column
-from clearwood.table.kinds.dates import parse_dates
+from clearwood.table.kinds.dates import are_dates, parse_dates
 from clearwood.table.reading.raw import Raw, level_key, number_text
 from clearwood.table.types import NUMERIC, Kind
 
@@ -120,7 +120,7 @@ def _kind_of_strings(raw: Raw) -> Kind:
     levels = raw.levels
     if _yes_no_order(levels) is not None:
         return Kind.YES_NO
-    if parse_dates(levels) is not None:
+    if are_dates(levels):
         return Kind.DATE
     if are_numbers(levels):
         return _kind_of_numbers(np.append(_level_numbers(raw), np.nan)[raw.values])

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, Option, Text, bad_value, did_you_mean, words
 from clearwood._shared.numbers import count
-from clearwood.table.kinds.dates import parse_dates
+from clearwood.table.kinds.dates import are_dates
 from clearwood.table.kinds.review import Finding
 from clearwood.table.reading.raw import Raw
 
@@ -213,10 +213,10 @@ def convert_written_numbers(
 
 def _dates_with_gaps(raw: Raw, writing: Writing) -> _Converted | None:
     """Return a column of dates without the words for missing among them."""
-    if writing.missing is not None or parse_dates(_not_missing(raw.levels[:_FIRST_LOOK])) is None:
+    if writing.missing is not None or not are_dates(_not_missing(raw.levels[:_FIRST_LOOK])):
         return None
     dates = _not_missing(raw.levels)
-    if len(dates) == len(raw.levels) or parse_dates(dates) is None:
+    if len(dates) == len(raw.levels) or not are_dates(dates):
         return None
     rows = raw.rows_per_level()
     gaps = {

@@ -165,6 +165,8 @@ class _Dates:
         dates = np.concatenate([self.telling, dates])
         if len(dates):
             features = calendar_features(dates)
+            # a day within a month tells dates from months, which stand for their first day
+            features = [*features, (dates - dates.astype("datetime64[M]")).astype(np.float64)]
             ends = [place for part in features for place in (np.argmin(part), np.argmax(part))]
             self.telling = np.unique(dates[ends])
 

@@ -20,7 +20,7 @@ from clearwood.table.exposure import check_exposure
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.implausible import implausible
-from clearwood.table.kinds.infer import check_finite, settle
+from clearwood.table.kinds.infer import check_finite, find_kind, settle
 from clearwood.table.kinds.review import Finding, review_all
 from clearwood.table.kinds.task import settle_target
 from clearwood.table.kinds.written_numbers import (
@@ -39,6 +39,7 @@ from clearwood.table.reading.raw import Raw
 from clearwood.table.reading.request import Request
 from clearwood.table.reading.roles import (
     KindSetting,
+    check_time,
     check_weights,
     checked_kinds,
     checked_task,
@@ -351,6 +352,7 @@ def settled_table(
     by_name = {one.column.name: one for one in columns}
     check_weights(by_name.get(_named(roles, Role.WEIGHT) or ""))
     check_exposure(by_name.get(_named(roles, Role.EXPOSURE) or ""))
+    check_time(settled.get(_named(roles, Role.TIME) or ""))
     plain = {raw.name for raw in raws if raw.plain}
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
     given = set(roles)
@@ -715,6 +717,8 @@ def dropped_rows(n_rows: int) -> list[Finding]:
 def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
     if role in (Role.WEIGHT, Role.EXPOSURE) and kind is None:
         kind = Kind.NUMBER
+    if role is Role.TIME and kind is None and raw.form == "category":
+        kind = find_kind(replace(raw, form="string"))  # levels of a data frame may be dates
     if isinstance(kind, Kind) or kind is None:
         return settle(raw, kind)
     return settle(raw, Kind.ORDERED, kind)

@@ -13,14 +13,17 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
+from clearwood.table.column import Column
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.evidence import Evidence
+from clearwood.table.kinds.periods import months_of
 from clearwood.table.types import Kind, Role, Task
 
 __all__ = [
     "KindSetting",
     "as_names",
     "assign_roles",
+    "check_time",
     "check_weights",
     "checked_kinds",
     "checked_task",
@@ -172,3 +175,24 @@ def check_weights(weight: Evidence | None) -> None:
             value=name,
             hint="at least one row needs a weight above 0.",
         )
+
+
+def check_time(column: Column | None) -> None:
+    """Refuse a time column whose values have no order: words, which would be sorted as words."""
+    if column is None or column.kind not in (Kind.CATEGORY, Kind.TEXT):
+        return
+    levels = list(column.levels) or sorted({str(text) for text in column.values if text})
+    shown = ", ".join(map(repr, levels[:3]))
+    order = months_of(levels) or [*levels[:2], "..."]
+    raise InputError(
+        f"the time {column.name!r} has values without an order in time, such as {shown}",
+        parameter="time",
+        value=column.name,
+        hint=words(
+            "times are numbers, dates (2018-01-31), or weeks, months, quarters and years that are "
+            "all written alike (2018-W05, Jan 2018, 2018 Q1, FY2018); name the order of other "
+            "words with ",
+            Option("kinds", {column.name: order}),
+            ", earliest first.",
+        ),
+    )
