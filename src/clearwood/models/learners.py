@@ -399,7 +399,9 @@ class Learner(TableModel):
             role = "weight" if table.exposure is None else "exposure"
             if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
-            self.estimator_ = _fit(entry, job, encoded, target, weight, role)
+            # weights without an exposure are repetitions
+            exposure = None if sample_weight is not None else table.exposures
+            self.estimator_ = _fit(entry, job, encoded, target, weight, role, exposure)
         if entry.unpenalised and entry.unpenalised.items() <= job.settings.items():
             warn_of_separation(
                 entry.name,
@@ -866,6 +868,7 @@ def _fit(
     target: NDArray[Any],
     weight: Floats | None,
     role: str,
+    exposure: Floats | None,
 ) -> Any:
     estimator = entry.build(job)
     options = dict(entry.fit_options(job)) if entry.fit_options else {}
@@ -886,6 +889,8 @@ def _fit(
             hint=f"leave the {role} out, or choose a learner that can, such as 'gbm' or "
             f"{'logistic' if job.task.is_classification else 'ridge'!r}.",
         )
+    if has_fit_parameter(estimator, "exposure"):
+        options["exposure"] = np.ones(len(encoded)) if exposure is None else exposure
     return estimator.fit(encoded, target, **options, **{name: weight})
 
 

@@ -89,9 +89,17 @@ def test_rates_are_those_with_the_log_of_the_exposure_as_offset(sm, errors):
     family = sm.families.Poisson()
     glm = sm.GLM(ROWS["claims"], matrix, family=family, offset=np.log(ROWS["years"]))
     table = cw.coefficients(model, data, base={"region": "city"}, errors=errors)
-    fit = glm.fit(**covariance_of(errors))
+    if errors == "model":
+        plain = glm.fit()
+        left = np.sum(plain.fittedvalues * (1 - plain.get_influence().hat_matrix_diag))
+        dispersion = np.sum(plain.resid_response**2) / left
+        assert table.dispersion == pytest.approx(dispersion, rel=1e-3)
+        fit = glm.fit(scale=dispersion, use_t=True)
+    else:
+        fit = glm.fit(**covariance_of(errors))
     same_as(table, fit, names, rtol=3e-3)
     np.testing.assert_allclose(table.ratios, np.exp(table.values))
+    assert table.distribution == "poisson"
 
 
 def test_amounts_are_those_of_a_gamma_regression(sm):
@@ -128,8 +136,64 @@ def test_one_factor_of_counts_has_the_error_of_its_claims():
     table = cw.coefficients(cw.learner("glm", alpha=0).fit(data), data, base={"region": "town"})
     claims = {name: ROWS["claims"][ROWS["region"] == name].sum() for name in REGIONS}
     at = table.names().index("region = village")
-    expected = np.sqrt(1 / claims["village"] + 1 / claims["town"])
+    by_poisson = np.sqrt(1 / claims["village"] + 1 / claims["town"])
+    assert table.dispersion > 1
+    expected = np.sqrt(table.dispersion) * by_poisson
     assert table.standard_errors[at] == pytest.approx(expected, rel=1e-4)
+
+
+def counts(n, extra, seed, *, level=0.5, unit=1.0):
+    """Draw counts over an exposure whose variance is m + extra·m²."""
+    rng = np.random.default_rng(seed)
+    a, z, years = rng.normal(size=n), rng.normal(size=n), rng.uniform(0.2, 1.0, n)
+    region = rng.choice(REGIONS, n)
+    mean = years * np.exp(level + 0.5 * a + 0.3 * (region == REGIONS[0]))
+    frailty = rng.gamma(1 / extra, extra, n) if extra else 1.0
+    rows = {"a": a, "z": z, "region": region, "years": unit * years}
+    rows["claims"] = rng.poisson(mean * frailty)
+    return cw.read(rows, target="claims", task="count", exposure="years")
+
+
+def of_counts(data):
+    model = cw.learner("glm", alpha=0).fit(data)
+    return cw.coefficients(model, data, base={"region": REGIONS[1]})
+
+
+def test_intervals_of_overdispersed_counts_cover_and_null_columns_are_not_found():
+    """By Poisson's law alone they cover 60 % of 90, and a third of the null columns are found."""
+    covered, found = [], []
+    for seed in range(80):
+        table = of_counts(counts(400, 1.0, seed))
+        names = table.names()
+        for name, truth in {"a": 0.5, "z": 0.0, f"region = {REGIONS[0]}": 0.3}.items():
+            at = names.index(name)
+            covered.append(table.low[at] <= truth <= table.high[at])
+        found.append(table.p_values[names.index("z")] < 0.05)
+        assert any("Poisson's law" in note for note in table.notes)
+    assert 0.85 <= np.mean(covered) <= 0.96
+    assert np.mean(found) <= 0.13
+
+
+def test_sparse_counts_by_poissons_law_have_a_dispersion_close_to_one():
+    found = [of_counts(counts(500, 0.0, seed, level=-2.5)) for seed in range(20)]
+    dispersions = np.array([table.dispersion for table in found])
+    assert dispersions.min() >= 1
+    assert dispersions.mean() < 1.1
+    assert dispersions.max() < 1.5
+    assert not any(table.notes for table in found)
+
+
+def test_the_unit_of_the_exposure_does_not_change_the_dispersion():
+    one, days = (of_counts(counts(300, 1.0, 0, unit=unit)) for unit in (1.0, 365.0))
+    assert days.dispersion == pytest.approx(one.dispersion, rel=1e-2)
+    np.testing.assert_allclose(days.standard_errors[1:], one.standard_errors[1:], rtol=1e-2)
+
+
+def test_one_coefficient_has_the_p_value_of_its_column():
+    table = of_counts(counts(60, 1.0, 3))
+    tests = {test.column: test.p_value for test in table.tests}
+    for name in ("a", "z"):
+        assert tests[name] == pytest.approx(table.p_values[table.names().index(name)], rel=1e-6)
 
 
 def test_weights_count_as_repeated_rows():

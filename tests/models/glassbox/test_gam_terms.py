@@ -271,3 +271,39 @@ def test_a_column_without_effect_vanishes():
     assert noise["edf"] < 0.1
     assert noise["p_value"] > 0.05
     assert noise["share"] < 1e-3
+
+
+def test_bands_of_overdispersed_counts_cover_and_null_curves_are_not_found():
+    """By Poisson's law alone they cover 75 % of 95, and most null columns are found."""
+    covered, found, dispersions = [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng([5, seed])
+        matrix = rng.random((500, 2))
+        truth = 0.5 * np.sin(2 * np.pi * matrix[:, 0])
+        y = rng.poisson(np.exp(1.0 + truth) * rng.gamma(1.0, 1.0, 500))
+        model = GamRegressor(family="poisson").fit(matrix, y)
+        products, spread = model.parts_.products, model.parts_.spread.parts.products
+        height = products.constant[0] + products.terms[0](matrix)[:, 0]
+        deviations = spread.constant + spread.terms[0](matrix)
+        errors = np.sqrt((deviations**2).sum(axis=1))
+        gap = np.abs(height - 1.0 - truth)
+        covered.append(np.mean(gap <= 1.96 * errors))
+        found.append(model.term_table_[1]["p_value"] < 0.05)
+        dispersions.append(model.scale_)
+    assert np.mean(covered) > 0.88
+    assert np.sum(found) <= 2
+    # the mean of the variance over the mean, weighted by the mean: 1 + E[m²] / E[m]
+    assert np.mean(dispersions) == pytest.approx(4.2, rel=0.15)
+
+
+def test_the_unit_of_an_exposure_changes_neither_dispersion_nor_bands():
+    rng = np.random.default_rng(0)
+    matrix, years = rng.random((400, 2)), rng.uniform(0.2, 1.0, 400)
+    y = rng.poisson(years * np.exp(matrix[:, 0]) * rng.gamma(1.0, 1.0, 400))
+    models = [
+        GamRegressor(family="poisson").fit(matrix, y / (k * years), sample_weight=k * years)
+        for k in (1.0, 365.0)
+    ]
+    one, days = (model.parts_.spread.parts.products.terms[0](matrix) for model in models)
+    assert models[1].scale_ == pytest.approx(models[0].scale_, rel=1e-6)
+    np.testing.assert_allclose((days**2).sum(axis=1), (one**2).sum(axis=1), rtol=2e-3, atol=1e-9)

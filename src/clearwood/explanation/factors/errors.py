@@ -29,7 +29,7 @@ from clearwood.explanation.factors.comparison import predicted
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.explanation.games.spread import GameSpread, standard_errors
-from clearwood.explanation.linear.coefficients import with_fit
+from clearwood.explanation.linear.coefficients import freedom_of, with_fit
 from clearwood.explanation.linear.covariance import Errors, Fitted
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.explanation.scales import Unit
@@ -200,12 +200,9 @@ def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | str:
         )
     kind: Errors = known.errors
     groups = table.groups if kind == "cluster" else None
-    freedom = np.inf
-    if fitted.family == "normal":
-        freedom = max(fitted.freedom if known.n_groups is None else known.n_groups - 1.0, 1.0)
     return _Likelihood(
         name=kind,
-        freedom=freedom,
+        freedom=freedom_of(fitted, kind, known.n_groups),
         tests=known.tests,
         notes=known.notes,
         learner=cells.learner,

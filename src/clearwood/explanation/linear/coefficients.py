@@ -10,6 +10,7 @@ from scipy import stats
 from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_confidence, check_seed
 from clearwood._shared.choices import StandardErrors
+from clearwood._shared.dispersion import OVERDISPERSED, overdispersed
 from clearwood._shared.errors import (
     Call,
     InputError,
@@ -29,7 +30,7 @@ from clearwood.explanation.linear.split_sample import split_sample
 from clearwood.models import Learner, chooses_columns
 from clearwood.table import Table, Task, as_table, read_as
 
-__all__ = ["coefficients", "training_table"]
+__all__ = ["coefficients", "freedom_of", "training_table", "with_fit"]
 
 #: A further step of the fit that would move a coefficient by more than this share of its standard
 #: error shows that the model was fitted to other rows.
@@ -98,6 +99,11 @@ def coefficients(
     -----
     With an exposure e, y/e is fitted with weight e: for Poisson regression this is the offset log
     e. Weights without an exposure count rows as repeated in "model".
+
+    Standard errors of counts and amounts are those of the family times the square root of the
+    dispersion, which is estimated (quasi-likelihood), and intervals are those of Student's t. The
+    dispersion of counts Y with fitted means m and leverages h is Σ (Y − m)² / Σ m (1 − h): 1 for
+    Poisson's law, more where counts come in clusters.
 
     Coefficients are statements about the model's columns given the others, not about what would
     happen if a column were changed.
@@ -453,12 +459,15 @@ def _with_errors(
         notes.append(
             f"{n_groups} groups are few for clustered standard errors, which are then too small"
         )
+    if fitted.family == "poisson" and fitted.dispersion > OVERDISPERSED:
+        notes.append(overdispersed(fitted.dispersion))
     if fitted.is_separated:
         notes.append(
             "some probabilities are fitted as 0 or 1: columns that separate the classes have no "
             "finite coefficients"
         )
-    law = stats.norm() if fitted.family != "normal" else stats.t(_freedom(fitted, n_groups))
+    freedom = freedom_of(fitted, errors, n_groups)
+    law = stats.t(freedom)
     reach = law.ppf(0.5 + confidence / 2) * spread
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * law.sf(np.abs(values) / spread)
@@ -469,20 +478,31 @@ def _with_errors(
         "low": values - np.where(bases, 0.0, reach),
         "high": values + np.where(bases, 0.0, reach),
         "p_values": p_values,
-        "tests": _tests(fitted, lines, values, covariance, spread),
+        "tests": _tests(fitted, lines, values, covariance, spread, freedom),
         "errors": errors,
         "n_groups": n_groups,
         "dispersion": fitted.dispersion,
+        "distribution": fitted.family,
         "notes": tuple(notes),
     }
 
 
-def _freedom(fitted: Fitted, n_groups: int | None) -> float:
+def freedom_of(fitted: Fitted, errors: Errors, n_groups: int | None) -> float:
+    """Return the degrees of freedom of the t distribution of intervals; infinite for the normal."""
+    if errors == "model":
+        return fitted.dispersion_freedom
+    if fitted.family != "normal":
+        return np.inf
     return max(fitted.freedom if n_groups is None else n_groups - 1.0, 1.0)
 
 
 def _tests(
-    fitted: Fitted, lines: list[Contrast], values: Floats, covariance: Floats, spread: Floats
+    fitted: Fitted,
+    lines: list[Contrast],
+    values: Floats,
+    covariance: Floats,
+    spread: Floats,
+    residual_freedom: float,
 ) -> tuple[ColumnTest, ...]:
     """Test for each column that all its coefficients are zero."""
     tests = []
@@ -497,7 +517,7 @@ def _tests(
         part = covariance[np.ix_(own, own)]
         statistic = float(values[own] @ np.linalg.pinv(part, hermitian=True) @ values[own])
         freedom = int(np.linalg.matrix_rank(part, hermitian=True))
-        p_value = float(stats.chi2.sf(statistic, freedom))
+        p_value = _tail(statistic, freedom, residual_freedom)
         tests.append(ColumnTest(name, statistic, freedom, p_value, *_ratio(fitted, lines, name)))
     return tuple(tests)
 
@@ -511,4 +531,11 @@ def _ratio(fitted: Fitted, lines: list[Contrast], name: str) -> tuple[float, flo
     if freedom < 1:
         return np.nan, np.nan
     ratio = max(smaller.deviance - fitted.deviance, 0.0) / fitted.dispersion
-    return ratio, float(stats.chi2.sf(ratio, freedom))
+    return ratio, _tail(ratio, freedom, fitted.dispersion_freedom)
+
+
+def _tail(statistic: float, freedom: int, residual_freedom: float) -> float:
+    """Return the chance of a larger χ² statistic; by F where the dispersion was estimated."""
+    if np.isinf(residual_freedom):
+        return float(stats.chi2.sf(statistic, freedom))
+    return float(stats.f.sf(statistic / freedom, freedom, residual_freedom))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
 from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.dispersion import Dispersion, count_dispersion
 
 __all__ = ["Errors", "Family", "Fitted"]
 
@@ -83,12 +84,27 @@ class Fitted:
 
     @property
     def dispersion(self) -> float:
-        """The dispersion: 1 for counts and classes, else by Pearson's statistic."""
-        if self.family in ("poisson", "binomial"):
-            return 1.0
-        mean, _, variance = self._moments
+        """The dispersion: 1 for classes, else estimated, of amounts by Pearson's statistic."""
+        return self._dispersion.value
+
+    @property
+    def dispersion_freedom(self) -> float:
+        """Degrees of freedom of the dispersion; infinite where it is known."""
+        return self._dispersion.freedom
+
+    @cached_property
+    def _dispersion(self) -> Dispersion:
+        if self.family == "binomial":
+            return Dispersion(1.0, np.inf)
+        mean, slope, variance = self._moments
+        if self.family == "poisson":
+            exposure = self.weights / self.counts
+            # the leverage of one observation is that of the row's weight over its count
+            each = self.weights * mean * exposure * slope**2 / variance
+            taken = float(np.sum(self._inverse * (self.matrix.T @ (each[:, None] * self.matrix))))
+            return count_dispersion(self.y, mean, self.weights, exposure, taken)
         pearson = float(self.weights @ ((self.y - mean) ** 2 / variance))
-        return pearson / max(self.freedom, 1.0)
+        return Dispersion(pearson / max(self.freedom, 1.0), max(self.freedom, 1.0))
 
     @property
     def is_separated(self) -> bool:

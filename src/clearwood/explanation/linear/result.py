@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.linear.covariance import Errors
+from clearwood.explanation.linear.covariance import Errors, Family
 from clearwood.explanation.scales import Unit
 
 __all__ = ["Coefficients", "ColumnTest"]
@@ -87,7 +87,7 @@ class Coefficients(Result):
     n_rows, n_groups
         Rows with weight; groups, for clustered errors.
     dispersion
-        Of the family: 1 for counts and classes.
+        The variance as a multiple of what the distribution implies, estimated; 1 for classes.
     notes
         What the reader should know.
     prior_low, prior_high
@@ -100,6 +100,8 @@ class Coefficients(Result):
         "other rows"; None where nothing was chosen.
     chooser
         The learner that chose them; empty where nothing was chosen.
+    distribution
+        The distribution of the target that standard errors follow from; None where there are none.
     """
 
     columns: tuple[str, ...]
@@ -128,6 +130,7 @@ class Coefficients(Result):
     effective_size: Floats | None = None
     chosen_by: Literal["same rows", "other rows"] | None = None
     chooser: str = ""
+    distribution: Family | None = None
     _derived = ("ratios", "ratio_low", "ratio_high")
 
     @property
@@ -183,6 +186,8 @@ class Coefficients(Result):
         rows = count(self.n_rows, "row")
         groups = "" if self.n_groups is None else f" in {count(self.n_groups, 'group')}"
         errors = "no standard errors" if self.errors is None else _ERRORS[self.errors]
+        if self.distribution is not None and self.unit is Unit.LOG_MEAN:
+            errors += f", {self.distribution} with dispersion {number(self.dispersion)}"
         return f"Coefficients of {self.model}: {self.unit} of {self.outcome}", (
             f"{rows}{groups}, {errors}"
         )

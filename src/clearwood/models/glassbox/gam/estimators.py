@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.dispersion import Dispersion
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.glassbox.gam.backfitting import backfit
 from clearwood.models.glassbox.gam.bases import Extrapolate
@@ -20,7 +21,14 @@ from clearwood.models.glassbox.gam.covariance import (
     scale,
 )
 from clearwood.models.glassbox.gam.design import Design, build_design
-from clearwood.models.glassbox.gam.fitting import Fit, at_least_rows, constrain, fit_score, relative
+from clearwood.models.glassbox.gam.fitting import (
+    Fit,
+    at_least_rows,
+    constrain,
+    fit_counts,
+    fit_score,
+    relative,
+)
 from clearwood.models.glassbox.gam.pairs import pair_term, screen, weak_pairs
 from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName, check_target
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
@@ -152,12 +160,29 @@ class _Gam(Scored):
     def _name(self, column: int) -> str:
         return self.names[column] if len(self.names) else f"x{column}"
 
-    def _fit_single(self, design: Design, y: Floats, weights: Floats, family: FamilyName) -> None:
+    def _fit_single(
+        self,
+        design: Design,
+        y: Floats,
+        weights: Floats,
+        family: FamilyName,
+        exposure: Floats | None = None,
+    ) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
-        weights = relative(weights, len(y), family)
-        fit = fit_score(design, y, weights=weights, family=family)
+        all_weights = weights = relative(weights, len(y), family)
+        dispersion = Dispersion(1.0, np.inf)
+        if exposure is not None:
+            fit, dispersion = fit_counts(design, y, weights, exposure)
+            weights = weights / dispersion.value
+        else:
+            fit = fit_score(design, y, weights=weights, family=family)
         if not isinstance(self.pairs, int) or self.pairs:
             design, fit = self._with_pairs(design, fit, y, weights, family)
+            if exposure is not None:
+                fit, dispersion = fit_counts(
+                    design, y, all_weights, exposure, first=dispersion.value
+                )
+                weights = all_weights / dispersion.value
         if self.method == "backfitting":
             beta, self.rounds_ = backfit(design, y, weights, family, fit.state.penalty)
             fit = replace(fit, coefficients=beta)
@@ -174,23 +199,24 @@ class _Gam(Scored):
         else:
             deviating = deviations(covariance)
         used = 1 - np.diag(fit.state.inverse) * fit.state.penalty
-        freedom = max(fit.working.rows - float(used.sum()), 1.0)
-        has_scale = FAMILIES[family].has_scale
+        freedom = dispersion.freedom
+        if FAMILIES[family].has_scale:
+            freedom = max(fit.working.rows - float(used.sum()), 1.0)
         self.parts_ = parts_of(
             design,
             fit.coefficients[:, None],
             deviating[:, None, :],
             FAMILIES[family].link,
-            freedom=freedom if has_scale else np.inf,
+            freedom=freedom,
         )
-        self.scale_ = phi
+        self.scale_ = phi * dispersion.value
         self.edf_ = float(used.sum())
         self.term_table_ = term_table(
             design,
             fit,
             weights=weights,
             phi=phi,
-            residual_freedom=freedom if has_scale else None,
+            residual_freedom=freedom if np.isfinite(freedom) else None,
             monotone=self.monotone,
             names=self.names,
         )
@@ -265,7 +291,8 @@ class GamRegressor(RegressorMixin, _Gam):
     edf_ : float
         Effective degrees of freedom of the whole model.
     scale_ : float
-        Estimated scale of the noise (gaussian: its variance).
+        Estimated scale of the noise: the variance (gaussian), or the dispersion of counts and
+        amounts.
 
     Examples
     --------
@@ -306,15 +333,38 @@ class GamRegressor(RegressorMixin, _Gam):
         )
         self.family = family
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit curves and their smoothness."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Fit curves and their smoothness.
+
+        Parameters
+        ----------
+        X
+            Columns of numbers and codes.
+        y
+            The target: a rate where rows have an exposure.
+        sample_weight
+            How many times each row counts, times its exposure.
+        exposure
+            The part of the weights that is exposure, for the dispersion of counts: the rest are
+            repetitions. All of the weights when None.
+        """
         target = np.asarray(y, np.float64)
         check_choice("family", self.family, [name for name in FAMILIES if name != "binomial"])
         check_target(target, self.family)
         design, weights = self._design(X, sample_weight)
         # working weights would grow with the unit of such amounts, beyond the limits of smoothness
         unit = float(np.average(target, weights=weights)) if self.family == "tweedie" else 1.0
-        self._fit_single(design, target / unit, weights, self.family)
+        if self.family == "poisson":
+            shares = weights if exposure is None else np.asarray(exposure, np.float64)
+            self._fit_single(design, target, weights, self.family, shares)
+        else:
+            self._fit_single(design, target / unit, weights, self.family)
         self.parts_.products.constant[:] += np.log(unit)
         self.scale_ *= unit ** (2 - POWER)
         return self

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.dispersion import Dispersion, are_whole, count_dispersion
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.response import FAMILIES, Family, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection
@@ -18,12 +19,23 @@ from clearwood.models.glassbox.gam.smoothness import (
     improve,
 )
 
-__all__ = ["Fit", "at_least_rows", "constrain", "fit_folds", "fit_score", "relative"]
+__all__ = [
+    "Fit",
+    "at_least_rows",
+    "constrain",
+    "fit_counts",
+    "fit_folds",
+    "fit_score",
+    "relative",
+]
 
 MAX_ITERATIONS = 60
 #: From this iteration on the smoothing parameters stay, so that the coefficients converge.
 SETTLED = 40
 TOLERANCE = 1e-7
+#: Fits with another dispersion, and the change of it after which there is no other.
+MAX_DISPERSIONS = 4
+SAME_DISPERSION = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +97,61 @@ def fit_score(
     if problem.family.is_quadratic:
         return problem.quadratic(start, search=search)
     return problem.iterate(start, search=search, max_iterations=max_iterations)
+
+
+def fit_counts(
+    design: Design, y: Floats, weights: Floats, exposure: Floats, *, first: float | None = None
+) -> tuple[Fit, Dispersion]:
+    """Fit counts, or amounts by the same likelihood, whose variance is any multiple of the mean.
+
+    The choice of smoothness and all errors take the variance from the family. Amounts in thousands,
+    or counts that come in clusters, would look like far more information than they are, and amounts
+    in millions like hardly any. So the weights are divided by the dispersion, and both are fitted
+    in turn.
+
+    Parameters
+    ----------
+    design, y
+        The terms and the target.
+    weights
+        How many times each row counts, times its exposure.
+    exposure
+        Of each row.
+    first
+        The dispersion to begin with.
+
+    Returns
+    -------
+    fit, dispersion
+        The fit is that with ``weights`` divided by the value of the dispersion.
+    """
+    now = _first_dispersion(y, weights, exposure) if first is None else first
+    fit = fit_score(design, y, weights=weights / now, family="poisson")
+    for left in reversed(range(MAX_DISPERSIONS)):
+        estimated = _dispersion_of(design, fit, y, weights, exposure, now)
+        if not left or abs(estimated.value / now - 1) < SAME_DISPERSION:
+            break
+        now = estimated.value
+        fit = fit_score(design, y, weights=weights / now, family="poisson", start=fit)
+    return fit, replace(estimated, value=now)
+
+
+def _first_dispersion(y: Floats, weights: Floats, exposure: Floats) -> float:
+    """Return 1 for counts; for others less than they vary about their mean, curves explain part."""
+    if are_whole((exposure * y)[weights > 0]):
+        return 1.0
+    mean = np.full(len(y), np.average(y, weights=weights))
+    return 0.3 * count_dispersion(y, mean, weights, exposure).value
+
+
+def _dispersion_of(
+    design: Design, fit: Fit, y: Floats, weights: Floats, exposure: Floats, used: float
+) -> Dispersion:
+    """Estimate the dispersion about a fit, whose weights were divided by that used."""
+    mean = FAMILIES["poisson"].mean(design.score(fit.coefficients))
+    reach = design.gram(weights * exposure * mean**2 / used)
+    taken = float(np.sum(fit.state.inverse * reach))
+    return count_dispersion(y, mean, weights, exposure, taken)
 
 
 def fit_folds(

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.models.glassbox.gam.design import Design
-from clearwood.models.glassbox.gam.fitting import Fit, constrain, fit_folds, fit_score
+from clearwood.models.glassbox.gam.fitting import constrain, fit_counts, fit_folds, fit_score
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
@@ -23,8 +23,6 @@ FAMILY_OF_LOSS: dict[BoostedLoss, FamilyName] = {
 }
 #: Rounds over the classes: trees follow, so that curves need not be exact.
 CLASS_ROUNDS = 3
-#: A target that varies less about its mean, as a multiple of Poisson's law, is no count.
-LEAST_OF_COUNTS = 0.5
 #: What the curves of all folds may be multiplied by.
 FACTORS = np.linspace(1.0, 0.0, 11)
 
@@ -37,6 +35,7 @@ def fold_curves(
     *,
     loss: BoostedLoss,
     n_outputs: int,
+    exposure: Floats | None = None,
     monotone: Sequence[int] = (),
 ) -> tuple[Floats, Floats]:
     """Fit curves to the rows each fold keeps.
@@ -52,6 +51,8 @@ def fold_curves(
         The target, the weights, and the fold that holds each row out.
     loss, n_outputs
         What is minimised, and the number of scores.
+    exposure
+        The part of the weights that is exposure, for the dispersion of counts; all when None.
     monotone
         For each column 1, -1 or 0.
 
@@ -64,7 +65,8 @@ def fold_curves(
     if loss == "softmax":
         coefficients = _of_classes(design, y, weights, folds, n_outputs)
     else:
-        coefficients = _of_numbers(design, y, weights, folds, loss, monotone)
+        shares = weights if exposure is None else exposure
+        coefficients = _of_numbers(design, y, weights, shares, folds, loss, monotone)
     scores = np.stack([[design.score(one) for one in fold.T] for fold in coefficients])
     constants = np.stack([_constant(loss, y[~rows], weights[~rows], n_outputs) for rows in folds])
     held_out = np.take_along_axis(scores, fold_of_row[None, None, :], axis=0)[0]
@@ -103,6 +105,7 @@ def _of_numbers(
     design: Design,
     y: Floats,
     weights: Floats,
+    exposure: Floats,
     folds: Sequence[Bools],
     loss: BoostedLoss,
     monotone: Sequence[int],
@@ -110,7 +113,8 @@ def _of_numbers(
     """Fit curves of one score, each fold with a smoothness of its own."""
     family = FAMILY_OF_LOSS[loss]
     if family == "poisson":
-        whole, weights = _overdispersed(design, y, weights)
+        whole, dispersion = fit_counts(design, y, weights, exposure)
+        weights = weights / dispersion.value
     else:
         whole = fit_score(design, y, weights=weights, family=family)
     held_out = [np.flatnonzero(rows) for rows in folds]
@@ -124,34 +128,6 @@ def _of_numbers(
             for fit, rows in zip(fits, folds, strict=True)
         ]
     return np.stack([fit.coefficients[:, None] for fit in fits])
-
-
-def _overdispersed(design: Design, y: Floats, weights: Floats) -> tuple[Fit, Floats]:
-    """Fit counts or amounts that vary more than Poisson's law; return weights over dispersion.
-
-    The choice of smoothness takes the variance from the family. Amounts in thousands, or counts
-    that come in clusters, would look like far more information than they are, and amounts in
-    millions like hardly any.
-    """
-    mean = np.full(len(y), np.average(y, weights=weights))
-    dispersion = _dispersion(y, mean, weights)
-    # counts vary by Poisson's law at least; weights above one may be exposures, which are no rows
-    are_counts = dispersion > LEAST_OF_COUNTS or float(weights.sum()) > len(y)
-    least = 1.0 if are_counts else 0.0
-    dispersion = max(dispersion, least)
-    fit = fit_score(design, y, weights=weights / dispersion, family="poisson")
-    fitted = FAMILIES["poisson"].mean(design.score(fit.coefficients))
-    better = max(_dispersion(y, fitted, weights), least)
-    if better < 0.9 * dispersion:
-        dispersion = better
-        fit = fit_score(design, y, weights=weights / dispersion, family="poisson", start=fit)
-    return fit, weights / dispersion
-
-
-def _dispersion(y: Floats, mean: Floats, weights: Floats) -> float:
-    """Return Pearson's statistic for each row."""
-    rows = max(float(weights.sum()), len(y))
-    return max(float(weights @ ((y - mean) ** 2 / mean)) / rows, 1e-100)
 
 
 def _constant(loss: BoostedLoss, y: Floats, weights: Floats, n_outputs: int) -> Floats:

@@ -76,15 +76,18 @@ class _Glass(Scored):
         sample_weight: ArrayLike | None,
         loss: BoostedLoss,
         n_outputs: int = 1,
+        exposure: ArrayLike | None = None,
     ) -> None:
         """Fit curves and trees of all folds."""
         matrix = self._matrix(X, reset=True)
         self._check(matrix)
         weights = np.ones(len(y))
+        shares = None if exposure is None else np.asarray(exposure, np.float64)
         if sample_weight is not None:
             weights = np.asarray(sample_weight, np.float64)
             used = weights > 0
             matrix, y, weights = matrix[used], y[used], weights[used]
+            shares = None if shares is None else shares[used]
         n_folds = self.folds or (4 if len(y) >= MANY_ROWS else 8)
         n_folds = max(2, min(n_folds, len(y) // 2))
         is_class = loss in ("logistic", "softmax")
@@ -105,6 +108,7 @@ class _Glass(Scored):
             fold_of_row,
             loss=loss,
             n_outputs=n_outputs,
+            exposure=shares,
             monotone=self.monotone,
         )
         boosted = boost_folds(
@@ -306,15 +310,21 @@ class GlassRegressor(RegressorMixin, _Glass):
         )
         self.family = family
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit curves and trees."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Fit curves and trees; ``exposure`` is the part of the weights that is exposure."""
         target = np.asarray(y, np.float64)
         losses = {family: loss for loss, family in FAMILY_OF_LOSS.items() if family != "binomial"}
         if self.family not in losses:
             raise unknown_choice("family", self.family, losses, kind=Setting)
         loss = losses[self.family]
         check_target(target, self.family, with_zeros="poisson")
-        self._fit(X, target, sample_weight, loss)
+        self._fit(X, target, sample_weight, loss, exposure=exposure)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
