@@ -20,6 +20,7 @@ Proper = Literal["strictly proper", "proper", "not proper", "not a scoring rule"
 PerRow = Callable[[NDArray[Any], Floats], Floats]
 
 # Probabilities are clipped to this much, so that the log loss of one row is at most about 34.5.
+# Results say for how many rows that is (`Loss.capped`).
 _LEAST_PROBABILITY = 1e-15
 # So are predicted means: the Poisson deviance of one event that was predicted to be impossible is
 # about 67 and not infinite.
@@ -57,6 +58,9 @@ class Loss:
     threshold
         Where the loss needs a label and there are two classes: the second is predicted where its
         probability is above this.
+    at_cap
+        Computes for which rows the loss would be infinite, or nearly so, and is capped; None where
+        no loss is.
 
     Examples
     --------
@@ -76,6 +80,17 @@ class Loss:
     proper: Proper
     per_row: PerRow
     threshold: float = 0.5
+    at_cap: PerRow | None = None
+
+    def capped(self, y: NDArray[Any], predicted: Floats) -> int:
+        """Return how many rows have a loss that is capped.
+
+        Examples
+        --------
+        >>> find_loss("log").capped(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0]]))
+        1
+        """
+        return 0 if self.at_cap is None else int(self.at_cap(y, predicted).sum())
 
 
 def _squared(y: NDArray[Any], predicted: Floats) -> Floats:
@@ -127,6 +142,10 @@ def _poisson(y: NDArray[Any], predicted: Floats) -> Floats:
     return np.asarray(2.0 * (y * np.log(ratio) - y + predicted))
 
 
+def _poisson_at_cap(y: NDArray[Any], predicted: Floats) -> Floats:
+    return np.asarray((y > 0) & (predicted < _LEAST_MEAN), dtype=np.float64)
+
+
 def _gamma(y: NDArray[Any], predicted: Floats) -> Floats:
     _needs_positive("gamma", "target", y, zero=False)
     _needs_positive("gamma", "prediction", predicted, zero=False)
@@ -148,6 +167,11 @@ def _zero_one(y: NDArray[Any], predicted: Floats) -> Floats:
 def _log(y: NDArray[Any], probability: Floats) -> Floats:
     of_truth = probability[np.arange(len(y)), y.astype(np.intp)]
     return np.asarray(-np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1.0)))
+
+
+def _log_at_cap(y: NDArray[Any], probability: Floats) -> Floats:
+    of_truth = probability[np.arange(len(y)), y.astype(np.intp)]
+    return np.asarray(of_truth < _LEAST_PROBABILITY, dtype=np.float64)
 
 
 def _brier(y: NDArray[Any], probability: Floats) -> Floats:
@@ -176,7 +200,18 @@ def _number_loss(
     per_row: PerRow,
     tasks: frozenset[Task] = _NUMBERS,
 ) -> Loss:
-    return Loss(name, title, f"mean {title}", tasks, "prediction", estimates, _NO_RULE, per_row)
+    at_cap = _poisson_at_cap if name == "poisson" else None
+    return Loss(
+        name,
+        title,
+        f"mean {title}",
+        tasks,
+        "prediction",
+        estimates,
+        _NO_RULE,
+        per_row,
+        at_cap=at_cap,
+    )
 
 
 def _class_loss(
@@ -184,7 +219,8 @@ def _class_loss(
 ) -> Loss:
     tasks = _BINARY if needs == "margin" else _CLASSES
     risk_title = {"zero-one": "error rate", "log": title, "brier": title}.get(name, f"mean {title}")
-    return Loss(name, title, risk_title, tasks, needs, estimates, proper, per_row)
+    at_cap = _log_at_cap if name == "log" else None
+    return Loss(name, title, risk_title, tasks, needs, estimates, proper, per_row, at_cap=at_cap)
 
 
 #: Losses by name; "huber", "quantile", "tweedie" and "zero-one" take a number: "quantile:0.9".

@@ -70,13 +70,24 @@ def test_bins_and_bands_have_the_total_of_the_target(evaluated):
     assert evaluated.lift().weight == pytest.approx(np.full(10, exposure / 10), rel=0.05)
 
 
-def test_both_predictions_of_a_double_lift_have_the_observed_total(evaluated):
+def test_a_double_lift_is_of_the_predictions_as_they_are(fitted, evaluated):
+    frame, rate = policies(seed=1)
+    years = np.array(frame["years"])
     lift = evaluated.lift(against="premium", bins=5)
+    assert lift.weight @ lift.predicted == pytest.approx(years @ fitted[0].predict(frame))
+    assert lift.weight @ lift.other == pytest.approx(1.7 * years @ rate)
+    assert (np.diff(lift.predicted / lift.other) > 0).all()
+    assert lift.start[0] == pytest.approx((fitted[0].predict(frame) / (1.7 * rate)).min())
+    assert not lift.advantage.is_rescaled
+
+
+def test_both_predictions_have_the_observed_total_where_it_is_asked_for(evaluated):
+    lift = evaluated.lift(against="premium", bins=5, rescale=True)
     total = lift.weight @ lift.observed
     assert lift.weight @ lift.predicted == pytest.approx(total)
     assert lift.weight @ lift.other == pytest.approx(total)
-    assert (np.diff(lift.predicted / lift.other) > 0).all()
-    assert lift.advantage.low < 0 < lift.advantage.high or lift.advantage.clear
+    assert lift.advantage.is_rescaled
+    assert "both rescaled to the observed mean" in repr(lift)
 
 
 def test_a_model_has_no_advantage_over_itself(fitted):
@@ -463,9 +474,9 @@ def test_classes_are_compared_in_the_order_of_the_model(cancer):
     place = list(map(str, other.classes_)).index("malignant")
     label = result.lift(against="logistic", label="malignant", bins=3)
     p = np.asarray(other.predict_proba(test))[:, place]
-    assert label.weight @ label.other == pytest.approx(np.sum(result.truth == place))
+    assert label.weight @ label.other == pytest.approx(p.sum())
+    assert label.weight @ label.observed == pytest.approx(np.sum(result.truth == place))
     assert label.against == "logistic"
-    assert p.shape == (test.n_rows,)
 
 
 def test_learners_of_a_benchmark_are_compared_out_of_fold(two_models, tmp_path):

@@ -62,6 +62,7 @@ def held_out_evaluation(
         allowances=allowances_of(bench, learner, threshold),
         against=name,
         others=others,
+        compared={against: _gap(bench, against, learner)} if _is_judged(bench, against) else {},
         judged_by=context.loss,
         judged=Interval(
             one.risk,
@@ -79,6 +80,21 @@ def held_out_evaluation(
     return result
 
 
+def _is_judged(bench: "Benchmark", against: Any) -> bool:
+    """Return whether another prediction is that of a learner of the benchmark."""
+    ranked = (*bench.standings, bench.reference)
+    return isinstance(against, str) and any(one and one.learner == against for one in ranked)
+
+
+def _gap(bench: "Benchmark", other: str, learner: str) -> Interval:
+    """Return the risk of another learner less that of this one, as the benchmark compares them."""
+    gap = bench.compare(other, learner)
+    n_rows, level = bench.context.table.n_rows, gap.confidence
+    return Interval(
+        gap.difference, gap.se, gap.low, gap.high, gap.interval, n_rows, confidence=level
+    )
+
+
 def _others(
     bench: "Benchmark", learner: str, against: Any, rows: Rows, classes: tuple[str, ...]
 ) -> tuple[str | None, Mapping[str, Floats]]:
@@ -86,8 +102,7 @@ def _others(
     if against is None:
         return None, {}
     table = bench.context.table
-    ranked = (*bench.standings, bench.reference)
-    if isinstance(against, str) and any(one and one.learner == against for one in ranked):
+    if _is_judged(bench, against):
         theirs = {unit.split: outcome for unit, outcome in outer_of(bench, against)}
         own = [unit.split for unit, one in outer_of(bench, learner) if one.predictions is not None]
         parts = [theirs[split].predictions for split in own if split in theirs]

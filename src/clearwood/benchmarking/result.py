@@ -36,7 +36,6 @@ from clearwood.evaluation import (
     CalibrationCurve,
     Evaluation,
     Measures,
-    calibration_of,
     measures,
     simultaneous_level,
 )
@@ -430,7 +429,6 @@ class Benchmark(Result):
         bins
             How many bins of about equally many rows.
         """
-        rows, predicted, _ = held_out_rows(self, learner)
         context = self.context
         if context.classes is not None and context.loss.needs != "probability":
             raise InputError(
@@ -439,19 +437,7 @@ class Benchmark(Result):
                 value=learner,
                 hint=words("use ", Option("loss", "log"), " or ", Option("loss", "brier"), "."),
             )
-        return calibration_of(
-            context.codes[rows],
-            predicted,
-            classes=context.classes,
-            target=str(context.table.outcome),
-            label=label,
-            bins=bins,
-            confidence=self.method.confidence,
-            learner=learner,
-            weights=weights_of(self, rows),
-            groups=units_of(self, rows),
-            inflation=inflation_of(self, learner),
-        )
+        return self.evaluation(learner).calibration(label=label, bins=bins)
 
     def evaluation(
         self, learner: str, *, against: Any = None, threshold: float | None = None

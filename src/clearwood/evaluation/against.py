@@ -117,12 +117,13 @@ def _another(name: str, why: str) -> InputError:
     )
 
 
-def check_positive(name: str, predicted: Floats, rows: Index) -> None:
-    """Refuse another prediction that is missing or not positive in some rows."""
+def check_positive(name: str, predicted: Floats, rows: Index, *, is_share: bool = False) -> None:
+    """Refuse another prediction that is missing, not positive or, of a class, above 1 somewhere."""
     n_rows = len(np.unique(rows))
     for is_bad, word, hint in (
         (~np.isfinite(predicted), "missing", "leave these rows out: every row needs both."),
         (predicted <= 0, "not positive", "a double lift compares two predictions by their ratio."),
+        (predicted > (1 if is_share else np.inf), "above 1", "it must be a probability."),
     ):
         bad = len(np.unique(rows[is_bad]))
         if bad:

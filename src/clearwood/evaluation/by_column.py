@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.evaluation.intervals import Mean, positive_ends
+from clearwood.evaluation.intervals import Mean, joint_level, positive_ends
 from clearwood.evaluation.pairs import Pairs, bins_of
 from clearwood.table import Column, Kind
 
@@ -60,14 +60,13 @@ class ByColumn(Result):
     compared
         Whether `value` is observed / predicted ("ratio") or observed - predicted ("difference").
     value, low, high
-        The comparison with its interval.
+        The comparison with its interval. The intervals of all lines hold together (Bonferroni).
     misses
-        Whether the interval excludes equality, at a level at which all lines hold together
-        (Bonferroni).
+        Whether the interval excludes equality.
     loss
         The mean loss of the rows.
     confidence
-        The level of the intervals.
+        The level of the intervals, of all lines together.
     is_weighted
         Whether rows count by their weight.
     middle
@@ -133,7 +132,7 @@ class ByColumn(Result):
         return (
             f"Observed against expected by {' and '.join(self.columns)} of {self.learner!r}, "
             f"{self.what}{weighted}: {count(len(self.rows), 'band')}, {words} "
-            f"({percent(self.confidence)} together)"
+            f"({percent(self.confidence)} intervals of all bands together)"
         )
 
     def _repr_html_(self) -> str:
@@ -262,9 +261,8 @@ def by_columns(
         unknown = 1.0 if are_events else np.nan
         dispersion = pairs.dispersion if np.isfinite(pairs.dispersion) else unknown
         compare = partial(_ratio, dispersion=dispersion)
-    value, low, high = np.array([compare(pairs, own, confidence, inflation) for own in groups]).T
-    together = 1 - (1 - confidence) / len(groups)
-    _, least, largest = np.array([compare(pairs, own, together, inflation) for own in groups]).T
+    together = joint_level(confidence, len(groups))
+    value, low, high = np.array([compare(pairs, own, together, inflation) for own in groups]).T
     equal = 1.0 if compared == "ratio" else 0.0
     return ByColumn(
         columns=tuple(column.name for column in columns),
@@ -277,7 +275,7 @@ def by_columns(
         value=value,
         low=low,
         high=high,
-        misses=(equal < least) | (equal > largest),
+        misses=(equal < low) | (equal > high),
         loss=loss,
         confidence=confidence,
         middle=_middle(columns[0], pairs.weights, groups) if len(columns) == 1 else None,

@@ -1,7 +1,7 @@
 """Calibration: whether predictions agree on average with what is observed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,10 @@ from scipy import stats
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood._shared.numbers import interval, number
+from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
 from clearwood.evaluation.estimates import Allowance, Estimate, moved, without_rounding
-from clearwood.evaluation.intervals import Kind, Mean, around
+from clearwood.evaluation.intervals import Kind, Mean, around, joint_level
 from clearwood.evaluation.link_regression import Link, fit_link, linked
 from clearwood.evaluation.pairs import Pairs, bins_of
 
@@ -46,10 +46,10 @@ class CalibrationCurve(Result):
         Weighted means in each bin; the bins hold about equally much weight, ordered by prediction.
     low, high
         Interval for the observed mean: Wilson's for probabilities, Student's for numbers; with
-        weights or groups, of the effective number of rows.
+        weights or groups, of the effective number of rows. Those of all bins hold together
+        (Bonferroni).
     misses
-        Whether the interval of a bin excludes its mean prediction, at a level at which all bins
-        hold together (Bonferroni).
+        Whether the interval of a bin excludes its mean prediction.
     rows
         How many rows each bin holds.
     line
@@ -57,7 +57,7 @@ class CalibrationCurve(Result):
     error
         Expected calibration error (`calibration_error`).
     confidence
-        The level of the intervals.
+        The level of the intervals: of the bins, of all together.
     is_weighted
         Whether rows count by their weight.
     zero_weights
@@ -109,7 +109,8 @@ class CalibrationCurve(Result):
         weighted = ", weighted" if self.is_weighted else ""
         head = (
             f"Calibration of {self.learner!r}, {self.what}{weighted}: {self.line}, expected "
-            f"calibration error {number(self.error)}"
+            f"calibration error {number(self.error)}, {percent(self.confidence)} intervals of all "
+            "bins together"
         )
         lines = [f"{'predicted':>10} {'observed':>10} {'interval':>21} {'rows':>6}"]
         for values in zip(
@@ -162,6 +163,7 @@ def calibration_of(
     weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     inflation: float = 1.0,
+    allowances: Mapping[str, Allowance] | None = None,
 ) -> CalibrationCurve:
     """Return the calibration curve of predictions: of a number, or of a class's probability.
 
@@ -191,6 +193,9 @@ def calibration_of(
     inflation
         By how much standard errors are larger than those of independent rows; see
         `Interval.inflation`.
+    allowances
+        What the intervals of the measures "calibration_slope" and "calibration_intercept" allow
+        for, of a number or of the last class of two. The line has the same intervals.
 
     Examples
     --------
@@ -213,7 +218,8 @@ def calibration_of(
                 parameter="label",
                 value=label,
             )
-        return curve_of(y, predicted, kind="number", what=target, **options)
+        own = allowances or {}
+        return curve_of(y, predicted, kind="number", what=target, allowances=own, **options)
     codes, probabilities = np.asarray(y), np.asarray(predicted, dtype=np.float64)
     names = [str(name) for name in classes]
     if label is None and len(names) > 2:
@@ -230,9 +236,17 @@ def calibration_of(
             hint=did_you_mean(label, names),
         )
     position = names.index(label)
-    what = f"P({target} = {label})"
+    own = dict(allowances or {}) if len(names) == 2 else {}
+    if position == 0 and "calibration_intercept" in own:  # the same line from the other class
+        one = own["calibration_intercept"]
+        own["calibration_intercept"] = replace(one, shift=-one.shift)
     return curve_of(
-        codes == position, probabilities[:, position], kind="probability", what=what, **options
+        codes == position,
+        probabilities[:, position],
+        kind="probability",
+        what=f"P({target} = {label})",
+        allowances=own,
+        **options,
     )
 
 
@@ -248,6 +262,7 @@ def curve_of(
     weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     inflation: float = 1.0,
+    allowances: Mapping[str, Allowance] | None = None,
 ) -> CalibrationCurve:
     """Return the calibration curve of predictions of a number or of a probability.
 
@@ -270,9 +285,8 @@ def curve_of(
         which, pairs.weights
     )
     known = {"dispersion": pairs.dispersion, "inflation": inflation}
-    low, high = np.transpose([around(mean, kind, confidence, **known) for mean in inside])
-    together = 1 - (1 - confidence) / len(inside)
-    least, most = np.transpose([around(mean, kind, together, **known) for mean in inside])
+    together = joint_level(confidence, len(inside))
+    low, high = np.transpose([around(mean, kind, together, **known) for mean in inside])
     return CalibrationCurve(
         learner=learner,
         what=what,
@@ -281,9 +295,9 @@ def curve_of(
         observed=np.array([mean.mean for mean in inside]),
         low=low,
         high=high,
-        misses=(predictions < least) | (predictions > most),
+        misses=(predictions < low) | (predictions > high),
         rows=np.bincount(which),
-        line=line_of(pairs, kind, confidence, inflation=inflation),
+        line=line_of(pairs, kind, confidence, inflation=inflation, allowances=allowances),
         error=calibration_error(pairs.truth, pairs.predicted, bins=bins, weights=pairs.weights),
         confidence=confidence,
         is_weighted=weights is not None,
@@ -340,15 +354,22 @@ def calibration_line(
 
 
 def line_of(
-    pairs: Pairs, kind: Kind, confidence: float, *, inflation: float = 1.0
+    pairs: Pairs,
+    kind: Kind,
+    confidence: float,
+    *,
+    inflation: float = 1.0,
+    allowances: Mapping[str, Allowance] | None = None,
 ) -> CalibrationLine:
-    """Return the calibration line of pairs, with intervals made wider by a factor."""
+    """Return the calibration line of pairs, with the intervals that its measures have."""
     regression = regression_of(pairs, kind)
     if regression is None:
         return CalibrationLine(np.nan, np.nan)
-    extra = Allowance(inflation)
-    slope_low, slope_high = regression.bounds("slope", confidence, extra)
-    intercept_low, intercept_high = regression.bounds("intercept", confidence, extra)
+    known, general = allowances or {}, Allowance(inflation)
+    (slope_low, slope_high), (intercept_low, intercept_high) = (
+        regression.bounds(name, confidence, known.get(f"calibration_{name}", general))
+        for name in ("slope", "intercept")
+    )
     return CalibrationLine(
         regression.estimates["slope"].value,
         without_rounding(regression.estimates["intercept"].value, intercept_low, intercept_high),

@@ -1,7 +1,7 @@
 """Confusion: how often each class is predicted where each is true."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,15 @@ class Confusion(Result):
             "predicted": [label for _ in self.classes for label in self.classes],
             "weight": self.weight.ravel(),
         }
+
+    def with_rate(self, name: str, value: float, low: float, high: float) -> "Confusion":
+        """Return the result with a rate and its interval from elsewhere."""
+        return replace(
+            self,
+            rates={**self.rates, name: value},
+            low={**self.low, name: low},
+            high={**self.high, name: high},
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the table, and the rates with their intervals."""

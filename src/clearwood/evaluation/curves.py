@@ -1,6 +1,6 @@
 """Curves of a ranking: receiver operating characteristic, precision and recall, Lorenz."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from clearwood.evaluation.ranking import (
     auc,
     average_precision,
     concentration,
+    gini_of_auc,
     ks,
     ranks_within,
+    times_perfect,
 )
 
 __all__ = [
@@ -149,6 +151,7 @@ class Lorenz(Result):
         The share of the target's total that they have.
     gini, low, high
         The Gini coefficient with its interval: twice the area between the curve and the diagonal.
+        Of a class it is 2 AUC - 1 times that of the perfect order, with the AUC within each fit.
     perfect
         The Gini coefficient of the order by the target itself.
     confidence
@@ -186,7 +189,7 @@ class Lorenz(Result):
     def __repr__(self) -> str:
         return (
             f"Lorenz curve of {self.learner!r}, {self.what}: Gini {number(self.gini)} "
-            f"({interval(self.low, self.high)}, {percent(self.confidence)}), normalised "
+            f"({interval(self.low, self.high)}, {percent(self.confidence)}), normalised Gini "
             f"{number(self.normalised)}"
         )
 
@@ -240,11 +243,26 @@ def precision_recall_curve(
 
 
 def lorenz_curve(
-    pairs: Pairs, fits: Index, confidence: float, allowance: Allowance, **about: Any
+    pairs: Pairs,
+    fits: Index,
+    confidence: float,
+    allowance: Allowance,
+    *,
+    is_class: bool,
+    **about: Any,
 ) -> Lorenz:
-    """Return the curve of a target of zero or more."""
+    """Return the curve of a target of zero or more, or of the members of a class.
+
+    What the interval allows for is that of the Gini coefficient, of a class the normalised one.
+    """
     ranked = _ranked(pairs, fits)
-    gini = concentration(pairs.truth, ranked.predicted, pairs.weights)
+    perfect = concentration(pairs.truth, pairs.truth, pairs.weights)
+    if is_class:
+        area = auc(pairs.truth == 1, pairs.predicted, fits, pairs.weights)
+        gini = times_perfect(gini_of_auc(area), perfect)
+        allowance = replace(allowance, shift=allowance.shift * perfect.value)
+    else:
+        gini = concentration(pairs.truth, ranked.predicted, pairs.weights)
     low, high = bounds(gini, pairs, confidence, allowance)
     _, place = np.unique(ranked.predicted, return_inverse=True)
     share, observed = (
@@ -258,7 +276,7 @@ def lorenz_curve(
         gini=gini.value,
         low=low,
         high=high,
-        perfect=concentration(pairs.truth, pairs.truth, pairs.weights).value,
+        perfect=perfect.value,
         confidence=confidence,
         **about,
     )

@@ -27,6 +27,7 @@ __all__ = [
     "around",
     "corrected_interval",
     "holdout_interval",
+    "joint_level",
     "make_interval",
     "naive_interval",
     "origin_interval",
@@ -253,8 +254,18 @@ def simultaneous_level(confidence: float, learners: int) -> float:
     >>> round(simultaneous_level(0.9, 2), 4), round(simultaneous_level(0.9, 5), 4)
     (0.9, 0.99)
     """
-    pairs = learners * (learners - 1) // 2
-    return 1 - (1 - confidence) / max(pairs, 1)
+    return joint_level(confidence, learners * (learners - 1) // 2)
+
+
+def joint_level(confidence: float, several: int) -> float:
+    """Return the level of each of several intervals for all of them to hold together (Bonferroni).
+
+    Examples
+    --------
+    >>> round(joint_level(0.9, 10), 4)
+    0.99
+    """
+    return 1 - (1 - confidence) / max(several, 1)
 
 
 class Average(Protocol):

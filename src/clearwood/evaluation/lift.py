@@ -1,17 +1,18 @@
 """Lift: what is observed where predictions are low and where they are high."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import bad_value
+from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result
-from clearwood.evaluation.intervals import Kind, Mean, around
+from clearwood.evaluation.intervals import Interval, Kind, Mean, around, joint_level
+from clearwood.evaluation.link_regression import fit_link, linked
 from clearwood.evaluation.pairs import Pairs, bins_of
 from clearwood.losses import Loss, find_loss
 
@@ -22,8 +23,6 @@ __all__ = ["Advantage", "Lift", "double_lift_of", "lift_of"]
 class Advantage(Result):
     """How much smaller the mean loss of a model is than that of another prediction.
 
-    Both are first multiplied by a factor so that their total is the observed one.
-
     Parameters
     ----------
     difference, low, high
@@ -31,12 +30,16 @@ class Advantage(Result):
         better.
     loss
         The loss.
+    is_rescaled
+        Whether both have the observed mean, as was asked for; the loss is otherwise that of the
+        predictions as they are.
     """
 
     difference: float
     low: float
     high: float
     loss: str
+    is_rescaled: bool = False
     _derived = ("clear",)
 
     @property
@@ -55,19 +58,20 @@ class Lift(Result):
         The learner, and what it predicts.
     against
         The name of another prediction; None for a plain lift. With another one, bins are those of
-        the ratio of the two, and both have the observed total.
+        the ratio of the two.
     start, end
         The smallest and the largest value in each bin, of the prediction or of the ratio.
     rows, weight
         How many rows each bin holds, and their weight, such as exposure.
     predicted, observed, low, high
-        The mean prediction and the mean target, with its interval.
+        The mean prediction and the mean target, with its interval. The intervals of all bins hold
+        together (Bonferroni).
     other
         The mean of the other prediction; None without one.
     advantage
         What is gained over the other prediction; None without one.
     confidence
-        The level of the intervals.
+        The level of the intervals: of the bins, of all together.
     is_weighted
         Whether rows count by their weight.
     """
@@ -111,17 +115,19 @@ class Lift(Result):
         gain = self.advantage
         text = (
             f"{'Lift' if gain is None else 'Double lift'} of {self.learner!r}, "
-            f"{self.what}{weighted}, {count(len(self.rows), 'bin')}: observed "
-            f"{number(self.observed[0])} in the first and {number(self.observed[-1])} in the last"
+            f"{self.what}{weighted}, {count(len(self.rows), 'bin')}, {percent(self.confidence)} "
+            f"intervals of all bins together: observed {number(self.observed[0])} in the first and "
+            f"{number(self.observed[-1])} in the last"
         )
         if gain is None:
             return text
         side = "smaller" if gain.difference >= 0 else "larger"
         low, high = sorted((abs(gain.low), abs(gain.high))) if gain.clear else (gain.low, gain.high)
+        scaled = ", both rescaled to the observed mean" if gain.is_rescaled else ""
         return (
             f"{text}. The {find_loss(gain.loss).risk_title} is {number(abs(gain.difference))} "
             f"({interval(low, high)}, {percent(self.confidence)}) {side} than that of "
-            f"{self.against!r}"
+            f"{self.against!r}{scaled}"
         )
 
 
@@ -164,7 +170,8 @@ def lift_of(
     groups = [np.flatnonzero(which == k) for k in range(int(which.max()) + 1)]
     inside = [Mean.of(pairs.truth[own], pairs.weights[own], pairs.units[own]) for own in groups]
     options = {"inflation": inflation, "dispersion": pairs.dispersion}
-    ends = [around(mean, kind, confidence, **options) for mean in inside]
+    together = joint_level(confidence, len(inside))
+    ends = [around(mean, kind, together, **options) for mean in inside]
     return Lift(
         start=np.array([values[own].min() for own in groups]),
         end=np.array([values[own].max() for own in groups]),
@@ -196,6 +203,8 @@ def double_lift_of(
     *,
     kind: Kind,
     loss: Loss,
+    rescale: bool = False,
+    compared: Interval | None = None,
     bins: int | Sequence[float] = 10,
     confidence: float = 0.9,
     inflation: float = 1.0,
@@ -203,39 +212,68 @@ def double_lift_of(
 ) -> Lift:
     """Return the means of two predictions and the truth, in bins of the ratio of the two.
 
-    Both predictions are multiplied by a factor that gives them the observed total.
+    Parameters
+    ----------
+    pairs, other
+        Truth and predictions, and the other prediction of each row.
+    kind
+        Whether the truth is 0 and 1 or a number.
+    loss
+        What the two are compared by.
+    rescale
+        Whether both get the observed mean first: positive numbers by a factor, probabilities by a
+        constant that is added to their log-odds.
+    compared
+        The difference of the two mean losses with its interval, where it is known already.
+    bins, confidence, inflation, **about
+        As for `lift_of`.
     """
-    total = float((pairs.weights * pairs.truth).sum())
-    own = pairs.predicted * (total / float((pairs.weights * pairs.predicted).sum()))
-    theirs = other * (total / float((pairs.weights * other).sum()))
-    gaps = _losses(loss, kind, pairs.truth, theirs) - _losses(loss, kind, pairs.truth, own)
-    mean = Mean.of(gaps, pairs.weights, pairs.units)
-    low, high = around(mean, "number", confidence, inflation=inflation)
+    own = pairs.predicted
+    if rescale:
+        own, other = (_rescaled(of, pairs, kind) for of in (own, other))
+    if compared is not None and not rescale:
+        gain = Advantage(compared.estimate, compared.low, compared.high, loss.name)
+    else:
+        gaps = _losses(loss, kind, pairs.truth, other) - _losses(loss, kind, pairs.truth, own)
+        mean = Mean.of(gaps, pairs.weights, pairs.units)
+        low, high = around(mean, "number", confidence, inflation=inflation)
+        gain = Advantage(mean.mean, low, high, loss.name, rescale)
     lifted = lift_of(
         Pairs(pairs.truth, own, pairs.weights, pairs.units, pairs.zero_weights),
         kind=kind,
         bins=bins,
         confidence=confidence,
         inflation=inflation,
-        order=own / theirs,
-        advantage=Advantage(mean.mean, low, high, loss.name),
+        order=own / other,
+        advantage=gain,
         **about,
     )
-    which = np.searchsorted(lifted.end, own / theirs)
+    which = np.searchsorted(lifted.end, own / other)
     groups = [np.flatnonzero(which == k) for k in range(len(lifted.end))]
-    return _with_other(lifted, _means(theirs, pairs.weights, groups))
+    return replace(lifted, other=_means(other, pairs.weights, groups))
 
 
-def _with_other(lifted: Lift, other: Floats) -> Lift:
-    return Lift(**{**vars(lifted), "other": other})
+def _rescaled(predicted: Floats, pairs: Pairs, kind: Kind) -> Floats:
+    """Return predictions moved by a constant on the scale of the link to the observed mean."""
+    if kind == "number":
+        total, own = ((pairs.weights * of).sum() for of in (pairs.truth, predicted))
+        return np.asarray(predicted * (total / own))
+    start = linked(predicted, "logit")
+    fit = fit_link(np.ones((len(predicted), 1)), pairs, "logit", start)
+    if fit is None:
+        raise InputError(
+            "the rows have one class only, and no probabilities have that mean",
+            parameter="rescale",
+            value=True,
+        )
+    return fit.fitted
 
 
 def _losses(loss: Loss, kind: Kind, truth: Floats, predicted: Floats) -> Floats:
-    """Return the loss of each row; probabilities that a factor lifts above 1 count as 1."""
+    """Return the loss of each row."""
     if kind == "number":
         return loss.per_row(truth, predicted)
-    p = np.clip(predicted, 0.0, 1.0)
-    return loss.per_row(truth, np.column_stack([1 - p, p]))
+    return loss.per_row(truth, np.column_stack([1 - predicted, predicted]))
 
 
 def _means(values: Floats, weights: Floats, groups: Sequence[NDArray[Any]]) -> Floats:

@@ -10,12 +10,12 @@ from clearwood._shared.arrays import Floats
 from clearwood.evaluation.pairs import Pairs
 from clearwood.table import Task
 
-__all__ = ["Fit", "Link", "fit_link", "link_of", "linked", "unlinked"]
+__all__ = ["EDGE", "Fit", "Link", "fit_link", "link_of", "linked", "n_moved", "unlinked"]
 
 Link = Literal["identity", "log", "logit"]
 
-# Probabilities of 0 and 1 have no finite log-odds, and zero no logarithm; they are moved by this.
-_EDGE = 1e-12
+#: Probabilities of 0 and 1 have no finite log-odds, and zero no logarithm; they are moved by this.
+EDGE = 1e-12
 _STEPS = 50
 _LONGEST_STEP = 5.0
 _MOST_LEVERAGE = 0.9
@@ -40,8 +40,21 @@ def link_of(task: Task, predicted: Floats) -> Link:
 def linked(values: Floats, link: Link) -> Floats:
     """Return predictions on the scale of a link."""
     if link == "logit":
-        return np.asarray(special.logit(np.clip(values, _EDGE, 1 - _EDGE)), dtype=np.float64)
-    return np.log(np.maximum(values, _EDGE)) if link == "log" else values
+        return np.asarray(special.logit(np.clip(values, EDGE, 1 - EDGE)), dtype=np.float64)
+    return np.log(np.maximum(values, EDGE)) if link == "log" else values
+
+
+def n_moved(values: Floats, link: Link) -> int:
+    """Return how many predictions have no finite value on the scale of a link and are moved.
+
+    Examples
+    --------
+    >>> n_moved(np.array([0.0, 0.5, 1.0]), "logit"), n_moved(np.array([0.0, 1.0]), "identity")
+    (2, 0)
+    """
+    if link == "identity":
+        return 0
+    return int(((values < EDGE) | ((values > 1 - EDGE) & (link == "logit"))).sum())
 
 
 def unlinked(values: Floats, link: Link) -> Floats:

@@ -43,6 +43,7 @@ def evaluate(
     data: Any = None,
     *,
     against: Any = None,
+    rescale: bool = False,
     threshold: float = 0.5,
     confidence: float = 0.9,
     name: str | None = None,
@@ -73,6 +74,8 @@ def evaluate(
         Another prediction of the same quantity, that the model is compared with in a double lift: a
         column of the new rows, such as the current premium per unit of exposure, another fitted
         model, or the path of its file.
+    rescale
+        Whether both predictions get the observed mean in the double lift, see `Evaluation.lift`.
     threshold
         Of two classes, the second is predicted where its probability is above this.
     confidence
@@ -172,6 +175,7 @@ def evaluate(
         threshold=threshold,
         against=column if other is None else other.name,
         others={} if other is None else {other.name: other.predicted[rows]},
+        rescale=rescale,
         drift=shifted,
         new_levels=facts.new_levels,
         judged_by=None if in_parts is None else in_parts.loss,

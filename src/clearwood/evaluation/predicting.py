@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, words
-from clearwood._shared.numbers import count
+from clearwood._shared.numbers import count, number
 from clearwood.losses import Needs
 from clearwood.models import Learner
 from clearwood.table import Parts, Table, Task
 
 __all__ = ["classes_of", "predicted_by", "task_of"]
+
+#: Probabilities in single precision add up to 1 within this.
+_ROUNDING = 1e-3
 
 
 def task_of(model: Any, table: Table) -> Task:
@@ -49,12 +52,12 @@ def predicted_by(model: Any, table: Table, task: Task) -> tuple[Floats, Needs]:
             hint=words("use a fitted ", Call("learner", ("name",)), " or a model file."),
         )
     if task.is_classification and hasattr(model, "predict_proba"):
-        return _finite(np.asarray(model.predict_proba(features), dtype=np.float64)), "probability"
+        return _shares(np.asarray(model.predict_proba(features), dtype=np.float64)), "probability"
     answer = np.asarray((getattr(model, "predict", None) or model)(features))
     if not task.is_classification:
         return _finite(answer.reshape(-1).astype(np.float64)), "prediction"
     if answer.ndim == 2 and answer.shape[1] > 1:
-        return _finite(answer.astype(np.float64)), "probability"
+        return _shares(answer.astype(np.float64)), "probability"
     return _positions(answer.reshape(-1), classes_of(model, task, table)), "label"
 
 
@@ -78,6 +81,21 @@ def _finite(predicted: Floats) -> Floats:
             f"the model predicts no number for {count(int(bad.sum()), 'row')}", parameter="model"
         )
     return predicted
+
+
+def _shares(predicted: Floats) -> Floats:
+    """Refuse probabilities outside 0 to 1, or that do not add up to 1."""
+    values = _finite(predicted)
+    bad = (values < 0).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > _ROUNDING)
+    if bad.any():
+        example = ", ".join(number(value) for value in values[bad][0])
+        raise InputError(
+            f"the model's predictions of {count(int(bad.sum()), 'row')} are not probabilities: "
+            f"{example}",
+            parameter="model",
+            hint="they must lie between 0 and 1, and those of a row add up to 1.",
+        )
+    return values
 
 
 def _positions(labels: NDArray[Any], classes: Sequence[str]) -> Floats:

@@ -21,6 +21,7 @@ __all__ = [
     "normalised",
     "ranks_within",
     "shares_below",
+    "times_perfect",
 ]
 
 _SAMPLES = 100
@@ -86,7 +87,7 @@ def auc(member: Bools, score: Floats, fits: NDArray[np.intp], weights: Floats) -
 
 
 def gini_of_auc(area: Estimate) -> Estimate:
-    """Return the Gini coefficient of a ranking of two classes: 2 AUC - 1."""
+    """Return the normalised Gini coefficient of a ranking of two classes: 2 AUC - 1."""
     return Estimate(2 * area.value - 1, 2 * area.influence, ATANH)
 
 
@@ -121,6 +122,12 @@ def normalised(gini: Estimate, perfect: Estimate) -> Estimate:
     value = gini.value / perfect.value
     influence = (gini.influence - value * perfect.influence) / perfect.value
     return Estimate(value, influence, ATANH)
+
+
+def times_perfect(share: Estimate, perfect: Estimate) -> Estimate:
+    """Return the Gini coefficient of which a normalised one is the share."""
+    influence = share.influence * perfect.value + share.value * perfect.influence
+    return Estimate(share.value * perfect.value, influence, ATANH)
 
 
 def average_precision(member: Bools, score: Floats, weights: Floats) -> Estimate:

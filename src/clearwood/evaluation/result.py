@@ -39,7 +39,13 @@ from clearwood.evaluation.over_parts import EvaluatedParts
 from clearwood.evaluation.pairs import Pairs
 from clearwood.evaluation.residuals import Residuals, residuals_of
 from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
-from clearwood.evaluation.task_measures import Measures, check_threshold, measures
+from clearwood.evaluation.task_measures import (
+    Measures,
+    capped_words,
+    check_threshold,
+    curve_inflation,
+    measures,
+)
 from clearwood.losses import Loss, Needs, default_loss, loss_of_predictions
 from clearwood.table import Table, Task
 
@@ -101,6 +107,11 @@ class Evaluation(Result):
         The name of another prediction, for the double lift: of `others`, or a column; None without.
     others
         Predictions of other models by name, in the form of `predicted`.
+    rescale
+        Whether the double lift gives both predictions the observed mean, see `lift`.
+    compared
+        By the name of another prediction, its risk less that of the model, where a benchmark has
+        it.
     drift
         How far the rows differ from those the model was fitted to; None where these are not known.
     new_levels
@@ -141,6 +152,8 @@ class Evaluation(Result):
     allowances: Mapping[str, Allowance] = field(default_factory=dict)
     against: str | None = None
     others: Mapping[str, Floats] = field(default_factory=dict)
+    rescale: bool = False
+    compared: Mapping[str, Interval] = field(default_factory=dict)
     drift: Drift | None = None
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judged_by: Loss | None = None
@@ -187,6 +200,11 @@ class Evaluation(Result):
     def losses(self) -> Floats:
         """The loss of each prediction."""
         return self.loss.per_row(self.truth, self.predicted)
+
+    @property
+    def capped(self) -> int:
+        """How many losses would be infinite, and are capped in their mean."""
+        return self.loss.capped(self.truth, self.predicted)
 
     def risk(self) -> Interval:
         """Return the mean loss with its interval; out of fold, that of the benchmark."""
@@ -249,6 +267,7 @@ class Evaluation(Result):
         *,
         bins: int | Sequence[float] = 10,
         against: Any = None,
+        rescale: bool | None = None,
         label: str | None = None,
     ) -> Lift:
         """Return observed and predicted means in bins of about equal weight.
@@ -260,7 +279,14 @@ class Evaluation(Result):
         against
             Another prediction of the same quantity (per unit of exposure, where there is one): the
             name of a column, such as the current premium, or another fitted model. The result is a
-            double lift, in bins of the ratio of the two, both with the observed total.
+            double lift, in bins of the ratio of the two. Its `advantage` is the difference of their
+            mean losses: of one class of several, of the log loss of that class; out of fold, that
+            of the benchmark.
+        rescale
+            Whether both predictions get the observed mean first, so that only how they differ
+            between rows is compared: numbers are multiplied by a factor, probabilities have a
+            constant added to their log-odds. By default that of the evaluation, False: they are
+            compared as they are.
         label
             The class whose probability is meant; by default the last.
         """
@@ -277,9 +303,16 @@ class Evaluation(Result):
             return lift_of(pairs, **options)
         name, values = self._other(against, label)
         self._check_positive(pairs)
-        loss = default_loss(Task.BINARY) if kind == "probability" else self.loss
-        other = values[self.weights > 0]
-        return double_lift_of(pairs, other, loss=loss, against=name, **options)
+        is_whole = len(self.classes) <= 2 and self.loss.needs in ("prediction", "probability")
+        return double_lift_of(
+            pairs,
+            values[self.weights > 0],
+            loss=self.loss if is_whole else default_loss(Task.BINARY),
+            rescale=self.rescale if rescale is None else rescale,
+            compared=self.compared.get(name) if is_whole else None,
+            against=name,
+            **options,
+        )
 
     def _other(self, against: Any, label: str | None) -> tuple[str, Floats]:
         """Return the name of another prediction, and its values, checked."""
@@ -298,10 +331,12 @@ class Evaluation(Result):
     def _positive(self, name: str, values: Floats, label: str | None) -> tuple[str, Floats]:
         """Return another prediction, refusing one that has no ratio to the model's."""
         own = values[:, self._place(label)] if values.ndim == 2 else values
-        check_positive(name, own, self.rows)
+        check_positive(name, own, self.rows, is_share=bool(self.classes))
         return name, own
 
     def _check_positive(self, pairs: Pairs) -> None:
+        if self.classes and self.needs != "probability":
+            raise self._no_probabilities()
         if (pairs.predicted <= 0).any() or not (pairs.weights * pairs.truth).sum() > 0:
             raise InputError(
                 "a double lift needs positive predictions and a positive mean of the target",
@@ -317,9 +352,11 @@ class Evaluation(Result):
                 f"{what!r} has negative values or no positive one, so it has no Lorenz curve",
                 parameter="target",
             )
-        # that of classes is not the measure, which is relative to the perfect order
-        extra = Allowance(self.inflation) if self.classes else self._allowance("gini", label)
-        return lorenz_curve(pairs, self._fits, self.confidence, extra, **self._about(what))
+        is_class = bool(self.classes)
+        extra = self._allowance("gini_normalised" if is_class else "gini", label)
+        return lorenz_curve(
+            pairs, self._fits, self.confidence, extra, is_class=is_class, **self._about(what)
+        )
 
     def roc(self, *, label: str | None = None) -> Roc:
         """Return the receiver operating characteristic of a class against the rest."""
@@ -353,7 +390,7 @@ class Evaluation(Result):
         else:
             chosen = self.predicted > 0 if self.needs == "margin" else self.predicted
         known = np.flatnonzero(self.weights > 0)
-        return confusion_of(
+        result = confusion_of(
             self.truth[known],
             np.asarray(chosen, dtype=np.intp)[known],
             self.weights[known],
@@ -364,6 +401,9 @@ class Evaluation(Result):
             inflation=self.inflation,
             **self._about(self.what),
         )
+        # one accuracy, with one interval
+        measured = self.measures(threshold=at)
+        return result.with_rate("accuracy", measured["accuracy"], *measured.interval("accuracy"))
 
     def calibration(self, *, bins: int = 10, label: str | None = None) -> CalibrationCurve:
         """Return observed means in bins of the prediction, with the calibration line."""
@@ -381,6 +421,7 @@ class Evaluation(Result):
             weights=self.weights,
             groups=self.units,
             inflation=self.inflation,
+            allowances=self.allowances,
         )
         return replace(result, is_weighted=self.is_weighted)
 
@@ -395,7 +436,7 @@ class Evaluation(Result):
             confidence=self.confidence,
             weights=pairs.weights,
             groups=pairs.units,
-            inflation=self.inflation,
+            inflation=curve_inflation(lambda name: self._allowance(name, label)),
             learner=self.learner,
             what=what,
         )
@@ -554,6 +595,7 @@ class Evaluation(Result):
                 "confidence": self.confidence,
                 "loss": self.loss.name,
                 "risk": self.risk(),
+                "capped": self.capped,
                 "inflation": self.inflation,
                 **self.parts(),
                 "by_column": {
@@ -597,6 +639,7 @@ class Evaluation(Result):
             f"  {self.loss.risk_title} {number(risk.estimate, 4)} "
             f"({interval(risk.low, risk.high, 4)}, {percent(self.confidence)})"
         )
+        mean += f"; {capped_words(self.capped)}" if self.capped else ""
         lines = [head, mean]
         lines += self.measures().lines
         lines += [f"note: {note}" for note in self.notes]

@@ -1,6 +1,6 @@
 """Measures of predictions beside the loss, each with an interval."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_confidence
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
-from clearwood._shared.numbers import interval, number, percent
+from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import counted
 from clearwood.evaluation.calibration import calibration_error, regression_of
@@ -25,7 +25,7 @@ from clearwood.evaluation.estimates import (
     without_rounding,
 )
 from clearwood.evaluation.intervals import Kind, Mean, around
-from clearwood.evaluation.link_regression import fit_link, link_of, linked
+from clearwood.evaluation.link_regression import EDGE, fit_link, link_of, linked, n_moved
 from clearwood.evaluation.pairs import Pairs
 from clearwood.evaluation.ranking import (
     auc,
@@ -44,7 +44,9 @@ from clearwood.table import Task
 __all__ = [
     "MEANINGS",
     "Measures",
+    "capped_words",
     "check_threshold",
+    "curve_inflation",
     "deviances",
     "labels_of",
     "measures",
@@ -64,8 +66,8 @@ MEANINGS: Mapping[str, str] = {
     "auc": "share of pairs of a member and a non-member of a class that are ranked correctly; with "
     "several classes, the mean of each against the rest; within each fit, then averaged",
     "gini": "1 - 2 x area under the Lorenz curve of the target, rows ordered by prediction",
-    "gini_normalised": "the Gini coefficient relative to that of the perfect order",
-    "gini_classes": "2 x AUC - 1",
+    "gini_normalised": "the Gini coefficient relative to that of the perfect order; of two classes "
+    "it is 2 x AUC - 1, the Gini of credit scoring",
     "ks": "largest difference between the shares of non-members and members up to a score",
     "average_precision": "mean precision over the members, each at its own score as the threshold",
     "observed_expected": "mean of the target / mean of the predictions; 1 if calibrated",
@@ -105,6 +107,9 @@ class Measures(Result):
     sampled, sampled_rows
         Of a table in parts, the measures that were computed from a sample of the rows, and how many
         rows it has; the others are exact over all rows.
+    moved, capped
+        By measure, how many predictions of 0 or 1 were moved by 1e-12, as they have no finite
+        log-odds or logarithm; and how many losses would be infinite, and were capped.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
@@ -117,6 +122,8 @@ class Measures(Result):
     confidence: float = 0.9
     sampled: tuple[str, ...] = ()
     sampled_rows: int = 0
+    moved: Mapping[str, int] = field(default_factory=dict)
+    capped: Mapping[str, int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -128,13 +135,17 @@ class Measures(Result):
     def meanings(self) -> dict[str, str]:
         """What each measure means, by name."""
         meanings = {name: MEANINGS[name] for name in self.values}
-        if "gini" in meanings and "auc" in meanings:
-            meanings["gini"] = MEANINGS["gini_classes"]
         if self.threshold is not None:
             above = f"the second class is predicted where p > {number(self.threshold)}"
             meanings["accuracy"] += f"; {above}"
         if self.is_weighted:
             meanings = {name: f"{meaning} (weighted)" for name, meaning in meanings.items()}
+        for name, n in self.moved.items():
+            if name in meanings:
+                meanings[name] += f"; {_moved(n)}"
+        for name, n in self.capped.items():
+            if name in meanings:
+                meanings[name] += f"; {capped_words(n)}"
         for name in self.sampled:
             meanings[name] += f"; from a sample of {self.sampled_rows:,} rows"
         return meanings
@@ -201,6 +212,10 @@ class Measures(Result):
             lines.append(f"  {name.replace('_', ' '):{width}}  {number(value, 4)}{span}{mark}")
         if self.sampled:
             lines.append(f"  * from a sample of {self.sampled_rows:,} rows, the others from all")
+        for of, said in ((self.moved, _moved), (self.capped, capped_words)):
+            names = [name.replace("_", " ") for name in of if name in self.values]
+            if names:
+                lines.append(f"  {', '.join(names)}: {said(max(of.values()))}")
         return lines
 
     def __repr__(self) -> str:
@@ -302,7 +317,23 @@ def measures(
         weights is not None,
         len(truth) - len(sample.rows),
         confidence,
+        moved=sample.moved,
+        capped=sample.capped,
     )
+
+
+def _moved(n: int) -> str:
+    """Say that predictions were moved to where their link is finite."""
+    return count(
+        n,
+        f"prediction of 0 or 1 has no finite log-odds and is moved by {EDGE:g}",
+        f"predictions of 0 or 1 have no finite log-odds and are moved by {EDGE:g}",
+    )
+
+
+def capped_words(n: int) -> str:
+    """Say that losses would be infinite."""
+    return count(n, "infinite loss is capped", "infinite losses are capped")
 
 
 def smooth_estimates(
@@ -392,6 +423,8 @@ class _Sample:
     low: dict[str, float] = field(default_factory=dict)
     high: dict[str, float] = field(default_factory=dict)
     estimates: dict[str, Estimate] = field(default_factory=dict)
+    moved: dict[str, int] = field(default_factory=dict)
+    capped: dict[str, int] = field(default_factory=dict)
 
     def pairs(self, truth: NDArray[Any], predicted: Floats) -> Pairs:
         return Pairs(truth.astype(np.float64), predicted, self.weights, self.units, 0)
@@ -444,8 +477,7 @@ def _of_numbers(sample: _Sample, task: Task, y: Floats, predicted: Floats) -> No
     pairs = sample.pairs(y, predicted)
     mean, errors = sample.mean(y), (y - predicted) ** 2
     if task is not Task.REGRESSION:
-        losses = deviances(default_loss(task, y), y, predicted, mean)
-        sample.gain("deviance_explained", *losses, pairs)
+        _explained(sample, default_loss(task, y), y, predicted, mean, pairs)
     sample.gain("r2", errors, (y - mean) ** 2, pairs)
     squares = sample.mean(errors)
     root = float(np.sqrt(squares))
@@ -459,6 +491,20 @@ def _of_numbers(sample: _Sample, task: Task, y: Floats, predicted: Floats) -> No
         perfect = concentration(y, y, sample.weights)
         sample.estimate("gini_normalised", normalised(gini, perfect), pairs)
     _of_calibration(sample, task, pairs, "number")
+
+
+def _explained(
+    sample: _Sample,
+    loss: Loss,
+    y: NDArray[Any],
+    predicted: Floats,
+    constant: ArrayLike,
+    pairs: Pairs,
+) -> None:
+    """Add by how much the deviance is below that of a constant."""
+    sample.gain("deviance_explained", *deviances(loss, y, predicted, constant), pairs)
+    if n := loss.capped(y, predicted):
+        sample.capped["deviance_explained"] = n
 
 
 def deviances(
@@ -483,6 +529,10 @@ def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> No
         sample.estimate("observed_expected", Estimate(ratio, influence, LOG), pairs)
     _in_the_large(sample, pairs, link)
     _line(sample, pairs, kind)
+    if n := n_moved(p, link):
+        names = ["calibration_in_the_large", "ici"]
+        names += ["calibration_slope", "calibration_intercept"] if kind == "probability" else []
+        sample.moved.update(dict.fromkeys(names, n))
     if sample.confidence is None:
         return
     if kind == "probability":
@@ -491,13 +541,18 @@ def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> No
     if smooth is None:
         sample.add("ici", np.nan)
     else:
-        # fits that share rows move the curve as they move the line
-        inflation = max(
-            sample.allowance(name).inflation
-            for name in ("calibration_in_the_large", "calibration_slope")
-        )
+        inflation = curve_inflation(sample.allowance)
         value, low, high = smooth.distance(pairs, sample.confidence, inflation=inflation)
         sample.add("ici", value, (low, high))
+
+
+def curve_inflation(allowance: Callable[[str], Allowance]) -> float:
+    """Return by how much errors of the smooth curve are larger than those of independent rows.
+
+    Fits that share rows move the curve as they move the line.
+    """
+    names = ("calibration_in_the_large", "calibration_slope")
+    return max(allowance(name).inflation for name in names)
 
 
 def _line(sample: _Sample, pairs: Pairs, kind: Kind) -> None:
@@ -548,7 +603,7 @@ def _of_ranking(sample: _Sample, member: NDArray[Any], score: Floats) -> None:
     pairs = sample.pairs(member, ranks_within(score, sample.fits, sample.weights))
     area = auc(member, score, sample.fits, sample.weights)
     sample.estimate("auc", area, pairs)
-    sample.estimate("gini", gini_of_auc(area), pairs)
+    sample.estimate("gini_normalised", gini_of_auc(area), pairs)
     precision = average_precision(member, pairs.predicted, sample.weights)
     if not np.isfinite(area.value):
         sample.add("ks", np.nan)
@@ -556,7 +611,7 @@ def _of_ranking(sample: _Sample, member: NDArray[Any], score: Floats) -> None:
         return
     if sample.confidence is not None:
         distance, _ = ks(pairs)
-        extra = sample.allowance("gini")
+        extra = sample.allowance("gini_normalised")
         ends = ks_bounds(pairs, sample.confidence, inflation=extra.inflation)
         sample.add("ks", distance, ends)
     sample.estimate("average_precision", precision, pairs)
@@ -581,7 +636,7 @@ def _of_probabilities(
             sample.estimate("auc", Estimate(mean, influence, LOGIT), pairs)
         else:
             sample.add("auc", np.nan)
-    sample.gain("deviance_explained", *deviances(default_loss(task), y, p, shares), pairs)
+    _explained(sample, default_loss(task), y, p, shares, pairs)
     if is_binary:
         _of_calibration(sample, task, pairs, "probability")
     else:

@@ -85,7 +85,7 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     line = f"{curve.line}; " if np.isfinite(curve.slope) else ""
     note = (
         f"{line}expected calibration error {number(curve.error)}; {percent(curve.confidence)} "
-        "intervals"
+        "intervals, of all bins together"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
 

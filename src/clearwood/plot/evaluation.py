@@ -44,7 +44,7 @@ def plot_lift(lift: "Lift") -> Any:
     )
     note = (
         f"observed {number(lift.observed[0])} in the first bin, {number(lift.observed[-1])} in the "
-        f"last; {percent(lift.confidence)} intervals"
+        f"last; {percent(lift.confidence)} intervals of all bins together"
     )
     kind = "Lift" if lift.against is None else "Double lift"
     return headed(figure, f"{kind} of {lift.learner}", [note], note, **_SIZE)
@@ -70,7 +70,7 @@ def plot_by_column(result: "ByColumn") -> Any:
         },
         joined=False,
     )
-    note = f"{percent(result.confidence)} intervals"
+    note = f"{percent(result.confidence)} intervals of all bands together"
     words = "; ".join(
         f"{name}: observed {number(seen)}, predicted {number(expected)}"
         for name, seen, expected in zip(
@@ -212,7 +212,7 @@ def plot_precision_recall(curve: "PrecisionRecall") -> Any:
 def plot_lorenz(curve: "Lorenz") -> Any:
     """Draw the share of the target against the share of the rows."""
     note = (
-        f"Gini {number(curve.gini)} ({interval(curve.low, curve.high)}), normalised "
+        f"Gini {number(curve.gini)} ({interval(curve.low, curve.high)}), normalised Gini "
         f"{number(curve.normalised)}"
     )
     return _curve(

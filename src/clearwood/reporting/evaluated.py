@@ -95,6 +95,11 @@ def _summary(evaluation: Evaluation) -> Section:
         f"{evaluation.loss.risk_title} is {number(risk.estimate)} ({span})."
     )
     sentences = [first]
+    if evaluation.capped:
+        sentences.append(
+            f"The mean has {count(evaluation.capped, 'loss that is', 'losses that are')} capped, "
+            "as the outcome was predicted to be impossible."
+        )
     ratio = measured.values.get("observed_expected", math.nan)
     if math.isfinite(ratio):
         low, high = measured.interval("observed_expected")
@@ -233,13 +238,10 @@ def _columns(evaluation: Evaluation) -> Section | None:
     off = [part.columns[0] for part in single if part.misses.any()]
     text = (
         "Observed and expected means in bands of each column. Where the interval excludes the "
-        "prediction, the model misses an effect of the column, or the rows have changed. "
+        "prediction, the model misses an effect of the column, or the rows have changed. The "
+        "intervals of all bands of a column hold together. "
     )
-    text += (
-        f"Clearly off, at a level at which all bands of a column hold together: {listed(off)}."
-        if off
-        else "In no column is a band clearly off, at a level at which all its bands hold together."
-    )
+    text += f"Clearly off: {listed(off)}." if off else "In no column is a band clearly off."
     views = tuple(
         (named(part.columns[0]), (chart("by", part.plot()), _sheet("by", part, weight)))
         for part in single
@@ -309,7 +311,8 @@ def _sheet(name: str, result: Result, weight: str = "weight") -> Sheet:
     )
     words = {"weight": weight, "misses": "clearly off"}
     headings = tuple(words.get(heading, heading.replace("_", " ")) for heading in columns)
-    caption = f"The numbers, with {percent(result.confidence)} intervals"  # type: ignore[attr-defined]
+    level = percent(result.confidence)  # type: ignore[attr-defined]
+    caption = f"The numbers, with {level} intervals that hold for all lines together"
     return Sheet(name, caption, headings, rows)
 
 

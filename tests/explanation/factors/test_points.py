@@ -98,8 +98,8 @@ def test_the_cost_of_rounding_is_that_of_the_rows(card):
     shares = [np.mean((exact >= c) != (whole >= c)) for c in every]
     assert rounding.worst_crossing == pytest.approx(max(shares))
     is_bad = np.asarray(data.y) == "yes"
-    assert rounding.gini == pytest.approx(2 * roc_auc_score(is_bad, -whole) - 1)
-    assert rounding.gini_exact == pytest.approx(2 * roc_auc_score(is_bad, -exact) - 1)
+    assert rounding.gini_normalised == pytest.approx(2 * roc_auc_score(is_bad, -whole) - 1)
+    assert rounding.gini_normalised_exact == pytest.approx(2 * roc_auc_score(is_bad, -exact) - 1)
 
 
 def test_boosting_of_pairs_has_points_too():
@@ -114,7 +114,7 @@ def test_boosting_of_pairs_has_points_too():
 def test_rows_without_a_target_are_counted_only(card):
     _, model, _ = card
     points = cw.factors(model, loans().drop(columns="default"), points=(0, 1, 1)).points
-    assert points.rounding.gini is None
+    assert points.rounding.gini_normalised is None
     assert points.terms[0].cells[0].rate is None
 
 

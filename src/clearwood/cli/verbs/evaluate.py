@@ -28,6 +28,7 @@ def evaluate(
     *,
     data: Path | None = None,
     against: str | None = None,
+    rescale: bool = False,
     by: list[str] | None = None,
     threshold: float = 0.5,
     confidence: Confidence = 0.9,
@@ -53,6 +54,9 @@ def evaluate(
     against : COLUMN|MODEL
         Another prediction of the same quantity for a double lift: a column, such as the current
         premium (per unit of exposure, where there is one), or another model file.
+    rescale
+        Give both predictions of the double lift the observed mean: numbers by a factor,
+        probabilities by a constant on their log-odds.
     by : COLUMN
         Print observed against expected by this column, or by a pair of columns: A,B. Repeatable.
     threshold : P
@@ -93,6 +97,7 @@ def evaluate(
             rows,
             training,
             against=other,
+            rescale=rescale,
             threshold=threshold,
             confidence=confidence,
             sample=sample,

@@ -125,25 +125,26 @@ class Rounding(Result):
         The share of the rows, by weight, that are on another side of the cut-off.
     worst_cutoff, worst_crossing
         The whole score at which this share is largest, and the share.
-    gini, gini_exact
-        Gini index (2 AUC - 1) of the whole and of the exact points; None without a target.
+    gini_normalised, gini_normalised_exact
+        Normalised Gini coefficient (2 AUC - 1) of the whole and of the exact points; None without
+        a target.
     """
 
     cutoff: float | None
     crossing: float | None
     worst_cutoff: int
     worst_crossing: float
-    gini: float | None
-    gini_exact: float | None
+    gini_normalised: float | None
+    gini_normalised_exact: float | None
 
-    _derived = ("gini_lost",)
+    _derived = ("gini_normalised_lost",)
 
     @property
-    def gini_lost(self) -> float | None:
-        """By how much the Gini index is smaller; None without a target."""
-        if self.gini is None or self.gini_exact is None:
+    def gini_normalised_lost(self) -> float | None:
+        """By how much the normalised Gini coefficient is smaller; None without a target."""
+        if self.gini_normalised is None or self.gini_normalised_exact is None:
             return None
-        return self.gini_exact - self.gini
+        return self.gini_normalised_exact - self.gini_normalised
 
     @property
     def sentence(self) -> str:
@@ -155,10 +156,12 @@ class Rounding(Result):
                 f"at most {percent(self.worst_crossing)} of the rows cross a cut-off "
                 f"(at {self.worst_cutoff})"
             )
-        if self.gini is None or self.gini_exact is None:
+        if self.gini_normalised is None or self.gini_normalised_exact is None:
             return f"rounding: {text}"
-        before = number(self.gini_exact, 4)
-        return f"rounding: {text}; Gini {number(self.gini, 4)}, before rounding {before}"
+        after, before = (
+            number(gini, 4) for gini in (self.gini_normalised, self.gini_normalised_exact)
+        )
+        return f"rounding: {text}; normalised Gini {after}, before rounding {before}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -465,11 +468,13 @@ def _rounding(
     share = None
     if cutoff is not None:
         share = float(weight[(exact >= cutoff) != (whole >= cutoff)].sum()) / total
-    gini = gini_exact = None
+    gini_normalised = gini_normalised_exact = None
     if events is not None and len(np.unique(own := events[known])) == 2:
-        gini, gini_exact = (
+        gini_normalised, gini_normalised_exact = (
             float(2 * roc_auc_score(own, -scores, sample_weight=weight) - 1)
             for scores in (whole, exact)
         )
     worst_share = max(float(running[worst]), 0.0) / total
-    return Rounding(cutoff, share, int(cutoffs[worst]), worst_share, gini, gini_exact)
+    return Rounding(
+        cutoff, share, int(cutoffs[worst]), worst_share, gini_normalised, gini_normalised_exact
+    )

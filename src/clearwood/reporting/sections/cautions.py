@@ -271,7 +271,7 @@ def _calibration(findings: Findings) -> Iterator[Caution]:
             f"In the {curve.rows[-1]:,} rows with the largest predictions, their mean is "
             f"{number(curve.predicted[-1])}, but that of the outcome is "
             f"{number(curve.observed[-1])} "
-            f"({interval(curve.low[-1], curve.high[-1], curve.confidence)}).",
+            f"({interval(curve.low[-1], curve.high[-1], curve.confidence)} of all bins together).",
             advice,
         )
 

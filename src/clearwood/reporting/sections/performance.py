@@ -327,10 +327,13 @@ def double_lift_blocks(evaluation: Evaluation) -> tuple[Block, ...]:
     other = f"the prediction of {named(str(double.against))}"
     if double.against in evaluation.table.names:
         other = named(str(double.against))
+    scaled = "as they are"
+    if gain.is_rescaled:
+        how = "a constant on the log-odds" if evaluation.classes else "a factor"
+        scaled = f"both moved to the observed mean by {how}"
     text = (
-        f"Rows in the order of the ratio of the model's prediction to {other}, both multiplied by "
-        "a factor so that their total is the observed one. The prediction whose means follow the "
-        "observed ones is the better one. "
+        f"Rows in the order of the ratio of the model's prediction to {other}, {scaled}. The "
+        "prediction whose means follow the observed ones is the better one. "
     )
     side = "smaller" if gain.difference > 0 else "larger"
     text += (
