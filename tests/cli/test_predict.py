@@ -88,7 +88,22 @@ def test_json_holds_the_predictions_or_says_where_they_are(cli, model, claims):
     inline = cli("predict", model, claims, "--json")
     assert len(inline.json["predictions"]["prediction"]) == 200
     to_file = cli("predict", model, claims, "--json", "-o", "p.csv")
-    assert to_file.json == {"model": "model.cw", "output": "p.csv", "rows": 200}
+    document = to_file.json
+    assert document.pop("outside")["n_outside"] == 0
+    assert document == {"model": "model.cw", "output": "p.csv", "rows": 200}
+
+
+def test_rows_and_predictions_outside_the_training_range_are_counted_by_column(cli, model, table):
+    path = table("age,power,region\n30,80,north\n40,90000,south\n50,-90000,south\n")
+    answer = cli("predict", model, path, "-o", "p.csv")
+    assert answer.code == 0
+    said = " ".join(answer.err.split())
+    assert "2 of 3 rows have a value outside the training range: power (2)" in said
+    assert "1 of 3 predictions of accidents is below the least of the training rows (0), 1" in said
+    assert "above the greatest of the training rows" in said
+    outside = cli("predict", model, path, "--json").json["outside"]
+    assert outside["columns"] == {"power": 2}
+    assert (outside["n_below"], outside["n_above"], outside["n_negative"]) == (1, 1, 1)
 
 
 def test_a_column_that_is_missing(refused, model, table):

@@ -1,6 +1,6 @@
 """The section that shows a readable model completely."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -137,6 +137,19 @@ def test_rows_outside_the_training_range_are_counted(gam, claims):
     assert beyond.any()
     assert f"{beyond.sum()} of the 300 test rows" in note.text
     assert note.tone == "caution"
+
+
+def test_rows_and_predictions_outside_the_training_range_are_a_caution_for_any_model(claims):
+    model = cw.learner("ols").fit(claims)
+    far = claims.take(slice(0, 5))
+    name = next(iter(model.training_["ranges"]))
+    column = far.column(name)
+    moved = replace(column, values=column.values + 1000 * np.array([1, -1, 0, 0, 0]))
+    far = replace(far, columns=tuple(moved if c.name == name else c for c in far.columns))
+    page = report(model, claims, test=far, quick=True, sections=["cautions"])
+    cautions = [b for s in page.sections for b in s.blocks if isinstance(b, Note)]
+    (own,) = [note for note in cautions if note.title == "2 test rows outside the training range"]
+    assert any(f"outside the training range: {name} (2)" in item for item in own.items)
 
 
 def test_terms_of_two_columns_are_surfaces_and_of_three_are_listed():

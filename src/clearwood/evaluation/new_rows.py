@@ -128,7 +128,7 @@ def evaluate(
         is_read = isinstance(test, Table) or isinstance(every, Parts)
         other = other_of(against, table, classes, own=called, source=None if is_read else test)
     truth, known = truth_of(table, classes)
-    facts = facts_of(table, truth, known, predicted, classes, schema)
+    facts = facts_of(table, truth, known, predicted, classes, model)
     in_parts = None
     if isinstance(every, Parts):
         in_parts, facts = evaluate_parts(
@@ -178,6 +178,7 @@ def evaluate(
         rescale=rescale,
         drift=shifted,
         new_levels=facts.new_levels,
+        outside=facts.outside,
         judged_by=None if in_parts is None else in_parts.loss,
         judged=None if in_parts is None else in_parts.risk,
         in_parts=in_parts,

@@ -527,7 +527,7 @@ class _Predicting:
             warnings.simplefilter("ignore", ClearwoodWarning)
             predicted, needs = predicted_by(self.model, batch, self.task)
         truth, known = truth_of(batch, self.classes)
-        facts = facts_of(batch, truth, known, predicted, self.classes, self.schema)
+        facts = facts_of(batch, truth, known, predicted, self.classes, self.model)
         arrays: dict[str, NDArray[Any]] = {"truth": truth[known], "predicted": predicted[known]}
         if batch.weights is not None:
             arrays["weights"] = batch.weights[known]

@@ -47,6 +47,7 @@ from clearwood.evaluation.task_measures import (
     measures,
 )
 from clearwood.losses import Loss, Needs, default_loss, loss_of_predictions
+from clearwood.models import Extrapolation
 from clearwood.table import Table, Task
 
 __all__ = ["PARTS", "Evaluation"]
@@ -116,6 +117,8 @@ class Evaluation(Result):
         How far the rows differ from those the model was fitted to; None where these are not known.
     new_levels
         Levels that the model was not fitted with, by column.
+    outside
+        How many rows and predictions lie outside the training range; None where that is not known.
     judged_by, judged
         The loss and the risk of the benchmark that the predictions come from, or of all rows of a
         table in parts; by default the loss of the task, and its mean.
@@ -156,6 +159,7 @@ class Evaluation(Result):
     compared: Mapping[str, Interval] = field(default_factory=dict)
     drift: Drift | None = None
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    outside: Extrapolation | None = None
     judged_by: Loss | None = None
     judged: Interval | None = None
     in_parts: EvaluatedParts | None = None
@@ -603,6 +607,7 @@ class Evaluation(Result):
                 },
                 "drift": None if self.drift is None else self.drift.to_json(),
                 "new_levels": self.new_levels,
+                "outside": None if self.outside is None else self.outside.to_json(),
                 **({} if of_all is None else {"in_parts": of_all.to_json()}),
                 "notes": [str(note) for note in self.notes],
             }

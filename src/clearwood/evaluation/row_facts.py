@@ -10,6 +10,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import Text
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift
+from clearwood.models import Extrapolation, outside_training
 from clearwood.table import Schema, Table
 
 __all__ = ["RowFacts", "facts_of"]
@@ -36,6 +37,8 @@ class RowFacts:
         By feature, levels that the model was not fitted with.
     n_new
         By feature, how many rows have such a level.
+    outside
+        Rows and predictions outside what the model was fitted to, where that is known.
     """
 
     n_rows: int = 0
@@ -46,6 +49,7 @@ class RowFacts:
     high: tuple[float, ...] = ()
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_new: Mapping[str, int] = field(default_factory=dict)
+    outside: Extrapolation | None = None
 
     def __add__(self, other: "RowFacts") -> "RowFacts":
         """Return what is known of the rows of both."""
@@ -67,6 +71,9 @@ class RowFacts:
                 for name in names
             },
             {name: self.n_new.get(name, 0) + other.n_new.get(name, 0) for name in names},
+            self.outside + other.outside
+            if self.outside is not None and other.outside is not None
+            else self.outside or other.outside,
         )
 
     @classmethod
@@ -77,6 +84,7 @@ class RowFacts:
             for name, value in values.items()
         }
         made["new_levels"] = {k: tuple(v) for k, v in values["new_levels"].items()}
+        made["outside"] = None if values["outside"] is None else Extrapolation(**values["outside"])
         return cls(**made)
 
     def notes(
@@ -114,6 +122,8 @@ class RowFacts:
                 f"{count(self.n_new[name], 'row')} have levels of {name!r} that the model was not "
                 f"fitted with: {shown}"
             )
+        if self.outside is not None:
+            yield from self.outside.notes()
         if shifted is not None and shifted.differing:
             most = ", ".join(repr(entry.column) for entry in shifted.differing[:4])
             yield (
@@ -129,7 +139,7 @@ def facts_of(
     known: Bools,
     predicted: Floats,
     classes: Sequence[str],
-    schema: Schema | None,
+    model: Any,
 ) -> RowFacts:
     """Return what is known of the rows of a table.
 
@@ -143,9 +153,10 @@ def facts_of(
         Of each row.
     classes
         The labels of the model; empty for numbers.
-    schema
-        Of the table that the model was fitted to, where it is known.
+    model
+        What made the predictions; a learner has the columns that it was fitted to.
     """
+    schema: Schema | None = getattr(model, "schema_", None)
     column = table.target_column
     labels = column.labels()[~known & ~column.missing] if classes else ()
     new = _new_levels(table, schema)
@@ -159,6 +170,9 @@ def facts_of(
         high=tuple(flat.max(axis=0).tolist()) if len(flat) else (),
         new_levels={name: levels for name, (levels, _) in new.items()},
         n_new={name: rows for name, (_, rows) in new.items()},
+        outside=outside_training(model, table.take(known), predicted[known])
+        if hasattr(model, "training_")
+        else None,
     )
 
 

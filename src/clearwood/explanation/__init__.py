@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         TermRow,
         TermTable,
         readable_order,
-        rows_outside,
     )
     from clearwood.explanation.effects.boundaries import Boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
@@ -121,7 +120,6 @@ __all__ = [
     "learner_players",
     "leaves_of",
     "readable_order",
-    "rows_outside",
     "sentence_of",
     "shape_of",
     "training_curve",

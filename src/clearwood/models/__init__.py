@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood.models.estimators.discriminant import fisher_directions
     from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.estimators.subset import fit_criteria
+    from clearwood.models.extrapolation import Extrapolation, outside_training, rows_outside
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
@@ -47,6 +48,7 @@ __all__ = [
     "Dimension",
     "Entry",
     "ExpertTable",
+    "Extrapolation",
     "Job",
     "Learner",
     "Method",
@@ -76,9 +78,11 @@ __all__ = [
     "learner",
     "load",
     "model_digest",
+    "outside_training",
     "pack_estimator",
     "prediction_columns",
     "read_selection",
+    "rows_outside",
     "save",
     "unpack_estimator",
     "with_number",

@@ -45,6 +45,7 @@ from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.separation import warn_of_separation
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
+from clearwood.models.extrapolation import column_ranges
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
@@ -203,7 +204,7 @@ class Learner(TableModel):
         For classes: the labels, in the order of ``predict_proba``.
     training_ : dict
         Rows, columns, seconds and versions of the fit, and the least and greatest value of each
-        column of numbers or dates (in days since 1970), in plain values.
+        column of numbers or dates (in days since 1970) and of the target, in plain values.
 
     Examples
     --------
@@ -413,7 +414,7 @@ class Learner(TableModel):
                 classes=self.classes_,
             )
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
-        self.training_ = self._training(table, _ranges(table), settings, start)
+        self.training_ = self._training(table, table, settings, start, target)
         return self
 
     def _prepare(self, table: Table) -> None:
@@ -455,17 +456,23 @@ class Learner(TableModel):
     def _training(
         self,
         table: Table | Parts,
-        ranges: dict[str, list[float]],
+        ends: Table,
         settings: dict[str, Any],
         start: float,
+        target: NDArray[Any] | None,
     ) -> dict[str, Any]:
+        """Describe the fit; ``ends`` has the least and greatest values, as ``target`` has."""
+        of_target: dict[str, Any] = {}
+        if target is not None and len(target) and not self.task_.is_classification:
+            of_target["target_range"] = [float(np.nanmin(target)), float(np.nanmax(target))]
         return {
             "rows": table.n_rows,
             "dropped": table.dropped,
             "columns": len(table.features),
             "model_columns": len(self.encoder_.columns_),
             "source": table.source,
-            "ranges": ranges,
+            "ranges": column_ranges(ends),
+            **of_target,
             "settings": settings,
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
@@ -529,7 +536,9 @@ class Learner(TableModel):
             )
         ends = replace(empty, columns=parts.shown)
         settings = _resolved(self.all_settings, job.settings)
-        self.training_ = self._training(parts, _ranges(ends), settings, start)
+        # rows are shown with the least and greatest value of each column, not of rates
+        target_ends = None if parts.exposure is not None else ends.column(target.name).values
+        self.training_ = self._training(parts, ends, settings, start, target_ends)
         return self
 
     @property
@@ -827,22 +836,6 @@ def _check_known(target: NDArray[Any]) -> None:
             parameter="y",
             hint="leave out the rows whose target is not known.",
         )
-
-
-def _ranges(table: Table) -> dict[str, list[float]]:
-    """Return the least and greatest value of each column of numbers or dates that has some."""
-    result = {}
-    for column in table.X.columns:
-        values = column.values
-        if column.is_coded or not len(values) or values.dtype.kind not in "fiuM":
-            continue
-        if values.dtype.kind == "M":
-            days = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
-            values = np.where(column.missing, np.nan, days)
-        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
-        if low <= high:  # no value is known where both are missing
-            result[column.name] = [low, high]
-    return result
 
 
 @cache

@@ -12,7 +12,7 @@ from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
-    from clearwood.models import TableModel
+    from clearwood.models import Extrapolation, TableModel
     from clearwood.table import Parts, Table
 
 __all__ = ["predict"]
@@ -37,6 +37,9 @@ def predict(
 
     MODEL may also be a table of factors, as `clearwood export --to factors` writes it (.csv): the
     predictions are then recomputed from that file and nothing else.
+
+    Rows with values outside the training range are counted by column, and so are predictions below
+    or above every target of the training rows: a warning on standard error names them.
 
     A model that was fitted with an exposure predicts the rate per unit of it. Where the new rows
     have the exposure, a second column, expected, is the rate times the exposure.
@@ -100,6 +103,7 @@ def predict(
         arrays = prediction_columns(fitted, table, probabilities=probabilities)
         if interval is not None:
             arrays |= _interval_columns(fitted, table, interval, interval_of)
+    outside = _outside(fitted, table, arrays["prediction"])
     columns = {name: plain(values) for name, values in arrays.items()}
     if path is not None:
         write_columns(path, columns, force=force)
@@ -107,13 +111,25 @@ def predict(
     if json:
         predicts = {} if outcome is None else {"predicts": outcome}
         inline = {} if path is not None else {"predictions": columns}
-        print_json({"model": model, "output": path, "rows": table.n_rows, **predicts, **inline})
+        head = {"model": model, "output": path, "rows": table.n_rows}
+        print_json({**head, "outside": outside.to_json(), **predicts, **inline})
     elif path is None:
         write_csv(sys.stdout, columns)
     else:
         what = "of" if outcome is None else f"of {outcome} for"
         rows = count(table.n_rows, "row")
         print_text(prose(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})"))
+
+
+def _outside(model: "TableModel", table: "Table", predicted: Any) -> "Extrapolation":
+    """Warn of rows and predictions outside the training range, and return how many there are."""
+    from clearwood._shared.messages import tell
+    from clearwood.models import outside_training
+
+    outside = outside_training(model, table, predicted)
+    for note in outside.notes():
+        tell(note)
+    return outside
 
 
 def _check_all_rows(reading: Reading) -> None:

@@ -4,17 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.games.scores import parts_of
 from clearwood.explanation.importance.components import joined
-from clearwood.explanation.outputs import axis_numbers
-from clearwood.models import Learner
-from clearwood.table import Column
+from clearwood.models import Learner, rows_outside
 
 __all__ = ["TermRow", "TermTable", "readable_order", "terms"]
 
@@ -245,21 +241,3 @@ def _facts(explained: Explained) -> dict[tuple[str, ...], tuple[float | None, fl
 def _ranges(model: Any) -> Mapping[str, tuple[float, float]]:
     training = getattr(model, "training_", {}) if isinstance(model, Learner) else {}
     return {name: (low, high) for name, (low, high) in training.get("ranges", {}).items()}
-
-
-def rows_outside(
-    ranges: Mapping[str, tuple[float, float]], columns: tuple[Column, ...]
-) -> tuple[dict[str, int], int]:
-    """Count rows outside the training range: by column, and in any column."""
-    anywhere: Any = False
-    by_column = {}
-    for column in columns:
-        if column.name not in ranges or column.is_coded:
-            continue
-        values = axis_numbers(column.values)
-        low, high = ranges[column.name]
-        beyond = (values < low) | (values > high)
-        anywhere = anywhere | beyond
-        if beyond.any():
-            by_column[column.name] = int(beyond.sum())
-    return by_column, int(np.sum(anywhere))

@@ -1,6 +1,6 @@
 """From a model and its data to findings: every explanation computed once, within time limits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeVar
 
@@ -20,9 +20,8 @@ from clearwood.explanation import (
     Effect,
     Shapley,
     TermTable,
-    rows_outside,
 )
-from clearwood.models import Learner
+from clearwood.models import Extrapolation, Learner, outside_training
 from clearwood.reporting.collect.explained import some_rows
 from clearwood.reporting.collect.findings import (
     LEAST_INTERACTION,
@@ -43,7 +42,7 @@ from clearwood.reporting.collect.privacy import (
 from clearwood.reporting.collect.stages import Stages
 from clearwood.reporting.collect.subject import Subject
 from clearwood.reporting.model.model import PageModel, page_model
-from clearwood.table import Column, Profile, profile
+from clearwood.table import Column, Profile, Table, profile
 
 __all__ = ["SECTIONS", "Limits", "collect", "limits_of"]
 
@@ -236,6 +235,8 @@ class Collector:
             profiles=profiles or {},
             association=associated,
             test=subject.test,
+            outside=self._outside(table, predictions),
+            test_outside=self._outside(subject.test, None),
             in_parts=subject.explanation.in_parts,
             options=self.options,
         )
@@ -310,19 +311,19 @@ class Collector:
         table = self._when(Step.TERMS, lambda: self.subject.terms(background, order))
         if table is None:
             return findings
-        test = self.subject.test
-        if test is not None and table.n_outside is not None:
-            ranges = {name: tuple(ends) for name, ends in self._training_ranges().items()}
-            findings = replace(findings, n_test_outside=rows_outside(ranges, test.columns)[1])
         if not self.options.has_rows:  # neither extreme values nor values that occur
             bare = tuple(replace(term, low=None, high=None) for term in table.terms)
             return replace(findings, terms=replace(table, terms=bare))
         drawn = self._when(Step.TERMS, lambda: self._term_effects(decomposition, table))
         return replace(findings, terms=table, term_effects=drawn or ())
 
-    def _training_ranges(self) -> Mapping[str, Any]:
-        ranges: Mapping[str, Any] = self.subject.model.training_["ranges"]
-        return ranges
+    def _outside(self, rows: Table | None, predicted: Floats | None) -> Extrapolation | None:
+        """Count rows and predictions outside the training range, where this is known."""
+        if rows is None or not hasattr(self.subject.model, "training_"):
+            return None
+        outside = outside_training(self.subject.model, rows, predicted)
+        # an end of the range is the target of a row
+        return outside if self.options.has_rows else replace(outside, low=None, high=None)
 
     def _term_effects(self, decomposition: Decomposition, table: TermTable) -> tuple[Effect, ...]:
         """Return the curve or surface of every listed term that can be drawn."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         TermTable,
         TrainingCurve,
     )
+    from clearwood.models import Extrapolation
     from clearwood.table import Profile
 
 __all__ = [
@@ -266,8 +267,9 @@ class Findings:
         A learner in which at most two columns interact, as a base value and what cells do to it.
     inside
         Of a neural network: its training, gradients and attention; None for other models.
-    n_test_outside
-        How many test rows lie outside the training range of some column; None if not known.
+    outside, test_outside
+        How many rows of the page, and test rows, and how many predictions of these lie outside the
+        training range; None if that is not known.
     page_model
         The model as the page's script computes with it, or why it cannot.
     performance
@@ -313,7 +315,8 @@ class Findings:
     equation: Any = None
     factors: "Factors | None" = None
     inside: Inside | None = None
-    n_test_outside: int | None = None
+    outside: "Extrapolation | None" = None
+    test_outside: "Extrapolation | None" = None
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
     association: "Association | None" = None
     agreement: "Agreement | None" = None

@@ -207,6 +207,29 @@ def _unknown_performance(findings: Findings) -> Iterator[Caution]:
         )
 
 
+def _outside(findings: Findings) -> Iterator[Caution]:
+    for what, outside in (("rows", findings.outside), ("test rows", findings.test_outside)):
+        notes = () if outside is None else tuple(outside.notes())
+        if outside is None or not notes:
+            continue
+        # fits of lines leave the range of the target a little for a few of their own rows
+        if outside is findings.outside and not outside.n_outside and not outside.n_negative:
+            continue
+        strange = outside.n_below + outside.n_above
+        title = (
+            f"{count(outside.n_outside, what.removesuffix('s'))} outside the training range"
+            if outside.n_outside
+            else f"{count(strange, 'prediction')} unlike any target of the training rows"
+        )
+        yield Caution(
+            title,
+            "No training row shows what happens there, so that predictions follow from how the "
+            "model goes on beyond its data.",
+            "Check these predictions by hand, or fit the model to rows like them.",
+            tuple(capital(sentence(note)) for note in notes),
+        )
+
+
 def _no_gain(findings: Findings) -> Iterator[Caution]:
     performance = findings.performance
     if performance is None or performance.rows == "training" or performance.explained is None:
@@ -479,6 +502,7 @@ _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _too_good,
     _unknown_performance,
     _no_gain,
+    _outside,
     _better,
     _drifting,
     _protected,
@@ -524,7 +548,8 @@ def _checked(findings: Findings) -> str:
     )
     return (
         "Columns that predict the target by themselves (a small tree each, cross-validated) or are "
-        "named like it; performance against a baseline; calibration; effects that leave the data; "
-        "associated columns; methods that disagree; variation beyond pairs; small classes, few "
-        f"rows, missing values, dates, groups, identical rows, protected columns; {drift}."
+        "named like it; performance against a baseline; calibration; rows and predictions outside "
+        "the training range; effects that leave the data; associated columns; methods that "
+        "disagree; variation beyond pairs; small classes, few rows, missing values, dates, groups, "
+        f"identical rows, protected columns; {drift}."
     )

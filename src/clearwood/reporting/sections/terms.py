@@ -200,9 +200,10 @@ def _outside(findings: Findings) -> list[Block]:
         return []
     items = [f"{named(name)}: {count(n, 'row')}" for name, n in (table.outside or {}).items()]
     text = f"{table.n_outside:,} of the {count(table.n_rows, 'row')} of this page"
-    if findings.n_test_outside is not None and findings.test is not None:
-        text += f" and {findings.n_test_outside:,} of the {findings.test.n_rows:,} test rows"
-    any_outside = table.n_outside + (findings.n_test_outside or 0)
+    tested = findings.test_outside
+    if tested is not None:
+        text += f" and {tested.n_outside:,} of the {tested.n_rows:,} test rows"
+    any_outside = table.n_outside + (0 if tested is None else tested.n_outside)
     return [
         Note(
             "Rows outside the training range",
