@@ -496,6 +496,11 @@ class Benchmark(Result):
             name for name, pairs in outer if any(one.selected is not None for _, one in pairs)
         )
 
+    def fold_settings(self, learner: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the settings that were chosen in each outer fold; empty where nothing is tuned."""
+        pairs = sorted(outer_of(self, learner), key=lambda one: (one[0].repeat, one[0].fold))
+        return tuple(dict(one.settings) for _, one in pairs if one.settings and not one.failure)
+
     def archive(self, learner: str) -> Archive:
         """Return every configuration that tuning tried, in every outer fold."""
         return archive_of(learner, outer_of(self, learner))

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from clearwood.fairness.groups.grouping import Standing
     from clearwood.fairness.groups.measures import MEANINGS, OF_ERRORS, GroupMeasures, Verdict
     from clearwood.fairness.groups.rows import read_with
+    from clearwood.fairness.groups.tuned import Tuning
     from clearwood.fairness.predictors.calibration import Calibration
     from clearwood.fairness.predictors.fair_model import FairModel
     from clearwood.fairness.predictors.law import Law
     from clearwood.fairness.predictors.make import fair
+    from clearwood.fairness.predictors.use import used_columns
     from clearwood.fairness.result import Audit
     from clearwood.fairness.sensitivity import Sensitivity, e_value, robustness_value
 else:
@@ -51,6 +53,7 @@ __all__ = [
     "Proxy",
     "Sensitivity",
     "Standing",
+    "Tuning",
     "Verdict",
     "alternatives",
     "audit",
@@ -60,4 +63,5 @@ __all__ = [
     "proxies",
     "read_with",
     "robustness_value",
+    "used_columns",
 ]

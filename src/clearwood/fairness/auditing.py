@@ -1,6 +1,7 @@
 """`clearwood.audit`: what a model does to groups of people."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.names import short_name
-from clearwood._shared.numbers import count
+from clearwood._shared.numbers import count, interval, number
+from clearwood.benchmarking import Winner
 from clearwood.causal import Condition, Graph, conditions_of
 from clearwood.fairness.causes import Causes, causes_of
 from clearwood.fairness.groups.conventions import read_conventions
-from clearwood.fairness.groups.decisions import read_decision
+from clearwood.fairness.groups.decisions import Decision, read_decision
 from clearwood.fairness.groups.grouping import (
     Grouping,
     Standing,
@@ -25,7 +27,9 @@ from clearwood.fairness.groups.grouping import (
 )
 from clearwood.fairness.groups.intervals import Spread
 from clearwood.fairness.groups.measures import GroupMeasures, group_measures
-from clearwood.fairness.groups.rows import Audited, audited_rows
+from clearwood.fairness.groups.rows import Audited, audited_rows, model_rows
+from clearwood.fairness.groups.tuned import Tuning, tuning_of
+from clearwood.fairness.predictors.use import used_columns
 from clearwood.fairness.result import Audit
 from clearwood.fairness.sensitivity import (
     Sensitivity,
@@ -54,6 +58,7 @@ def audit(
     reference: str | Mapping[str, str] = "largest",
     test: Any = None,
     learner: str | None = None,
+    fitted: Any = None,
     conventions: str | Sequence[str] | None = None,
     min_rows: int = 30,
     min_share: float = 0.02,
@@ -96,9 +101,14 @@ def audit(
         The group that others are compared with: "largest", a level, "best" for the group with the
         highest rate of the favourable decision, or levels by column.
     test
-        Rows that the model was not fitted to: then all measures are of these.
+        Rows that the model was not fitted to: then all measures are of these. Refits and rivals of
+        the model are fitted to `data` all the same.
     learner
         Of a benchmark, the learner; by default the best.
+    fitted
+        Of a benchmark, the model that is used, fitted to all rows: what it predicts itself is
+        measured next to what the fits of the folds predict. Without it, the learner is tuned and
+        fitted for this where causes are asked for.
     conventions
         Names of the conventions that measures are compared with: "four fifths", "two standard
         deviations", "Local Law 144". All by default, none for an empty list.
@@ -108,8 +118,8 @@ def audit(
         Whether differences are shared out by column, proxies named and rivals of the model fitted,
         which takes most of the time.
     refit
-        How often the model is fitted again to samples of the rows, for intervals of what goes
-        through columns.
+        How often the model is fitted again to samples of its training rows, for intervals of what
+        goes through columns.
     confidence
         The level of all intervals.
     seed
@@ -144,10 +154,13 @@ def audit(
     chosen = read_conventions(conventions)
     graph = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     audited = audited_rows(model, data, protected, test=test, learner=learner)
+    audited = _with_model(audited, fitted, fits=causes, n_jobs=n_jobs)
     schema = getattr(audited.model, "schema_", None)
     names = protected_names(audited.table, protected, schema)
     choice = read_decision(decision, favourable, audited.classes)
     audited = audited.of_class(None if choice is None else choice.label)
+    if choice is not None and audited.classes and choice.label is None:
+        choice = replace(choice, label=audited.outputs[0])
     others = _others(audited, names, permitted)
     conditions = _conditions(audited, names, others, graph)
     columns = [audited.table.column(name) for name in names]
@@ -176,10 +189,21 @@ def audit(
         for grouping in groupings
         for output in range(len(audited.outputs))
     )
+    own, tuning, own_notes = _of_the_model(
+        model, audited, groups, groupings, choice, min_rows, min_share, confidence
+    )
     parts = Causes()
     if causes:
         parts = causes_of(
-            audited, groups, refit=refit, confidence=confidence, seed=seed, n_jobs=n_jobs
+            audited,
+            groups,
+            banded=in_bands,
+            refit=refit,
+            min_rows=min_rows,
+            min_share=min_share,
+            confidence=confidence,
+            seed=seed,
+            n_jobs=n_jobs,
         )
     return Audit(
         learner=audited.learner,
@@ -203,13 +227,102 @@ def audit(
         confidence=confidence,
         seed=seed,
         version=version("clearwood"),
-        notes=(*_notes(audited, groups, choice is None), *parts.notes),
+        notes=(*own_notes, *_notes(audited, groups, choice is None), *parts.notes),
         gaps=parts.gaps,
         proxies=parts.proxies,
         alternatives=parts.alternatives,
-        refits=refit,
+        refits=parts.refits,
+        own=own,
+        tuning=tuning,
+        used=_used(audited, names),
         graph=graph,
     )
+
+
+def _with_model(audited: Audited, fitted: Any, *, fits: bool, n_jobs: int) -> Audited:
+    """Return what is audited with the model that is used in the place of the winner's recipe."""
+    if not isinstance(audited.model, Winner):
+        if fitted is not None:
+            raise bad_value(
+                "fitted", type(fitted).__name__, "it is the model of a benchmark, and none is given"
+            )
+        return audited
+    if fitted is None and fits:
+        fitted = audited.model.fit(audited.table, n_jobs=n_jobs)
+    return audited if fitted is None else replace(audited, model=fitted)
+
+
+def _used(audited: Audited, names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the protected columns that change predictions; None where there is no model to try."""
+    if isinstance(audited.model, Winner):
+        return None
+    return used_columns(audited.model, audited.table, names)
+
+
+def _of_the_model(
+    bench: Any,
+    audited: Audited,
+    groups: Sequence[GroupMeasures],
+    groupings: Sequence[Grouping],
+    decision: Decision | None,
+    min_rows: int,
+    min_share: float,
+    confidence: float,
+) -> tuple[tuple[GroupMeasures, ...], Tuning | None, tuple[str, ...]]:
+    """Measure what the model itself predicts, where others are the predictions of folds."""
+    if audited.source != "out of fold":
+        return (), None, ()
+    if isinstance(audited.model, Winner):
+        return (), None, (f"{_OF_FOLDS}; the model that is fitted to all rows may differ",)
+    own = model_rows(audited)
+    groupings = [one.of_rows(audited.rows, own.rows) for one in groupings]
+    outputs = range(len(own.outputs))
+    pairs = [(grouping, output) for grouping in groupings for output in outputs]
+    try:
+        measured = tuple(
+            group_measures(
+                own,
+                grouping,
+                output,
+                decision=decision,
+                reference="largest" if one.reference is None else one.names[one.reference],
+                min_rows=min_rows,
+                min_share=min_share,
+                four_fifths=False,
+                confidence=confidence,
+            )
+            for one, (grouping, output) in zip(groups, pairs, strict=True)
+        )
+    except InputError as error:  # a threshold that no prediction of the model reaches
+        return (), None, (f"{_OF_FOLDS}; the model itself is not measured: {error}",)
+    tuning = tuning_of(bench, audited.learner, audited.model, audited, own)
+    notes = [f"{_OF_FOLDS}; those of the model itself, fitted to all rows, are shown next to them"]
+    notes += [str(tuning)] if tuning.is_unstable else []
+    return measured, tuning, (*notes, *_differences(groups, measured))
+
+
+_OF_FOLDS = "measures are of the fits of the benchmark's folds, each to the other rows"
+
+
+def _differences(groups: Sequence[GroupMeasures], own: Sequence[GroupMeasures]) -> list[str]:
+    """Name the groups for which the model itself lies outside the interval of the folds' fits."""
+    notes = []
+    for folds, model in zip(groups, own, strict=True):
+        for measure in ("ratio" if "ratio" in folds.values else "difference", "selection_rate"):
+            if measure not in folds.values:
+                continue
+            for k in np.flatnonzero(folds.judged):
+                spread, value = folds.spread(measure, int(k)), float(model.values[measure][k])
+                if np.isfinite([spread.low, value]).all() and not (
+                    spread.low <= value <= spread.high
+                ):
+                    what = measure.replace("_", " ")
+                    notes.append(
+                        f"for {folds.title} = {short_name(folds.names[k])} the {what} of the model "
+                        f"itself is {number(value)}, outside the interval of the folds' fits "
+                        f"({interval(spread.low, spread.high)})"
+                    )
+    return notes
 
 
 def _check_numbers(min_rows: Any, min_share: Any, refit: Any) -> None:

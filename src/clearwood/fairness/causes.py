@@ -1,7 +1,7 @@
 """Where differences between groups come from: gaps by column, proxies and alternatives."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood.benchmarking import Winner
 from clearwood.fairness.gaps.alternatives import Alternatives, alternatives
 from clearwood.fairness.gaps.gap import gap
-from clearwood.fairness.gaps.proxies import Proxies, proxies
+from clearwood.fairness.gaps.proxies import Proxies, proxies_of_gap
 from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.measures import GroupMeasures
 from clearwood.fairness.groups.rows import Audited
+from clearwood.fairness.predictors.response import ReadRows
 
 __all__ = ["Causes", "causes_of"]
 
@@ -36,19 +36,25 @@ class Causes:
         The model beside rivals.
     notes
         What could not be computed, and why.
+    refits
+        How often the model was fitted again.
     """
 
     gaps: tuple[Gap, ...] = ()
     proxies: tuple[Proxies, ...] = ()
     alternatives: tuple[Alternatives, ...] = ()
     notes: tuple[str, ...] = ()
+    refits: int = 0
 
 
 def causes_of(
     audited: Audited,
     groups: Sequence[GroupMeasures],
     *,
+    banded: Container[str],
     refit: int,
+    min_rows: int,
+    min_share: float,
     confidence: float,
     seed: int,
     n_jobs: int,
@@ -56,20 +62,22 @@ def causes_of(
     """Share out the gaps of the columns with levels, and compare the model with rivals.
 
     Parts that need fits, such as the risks of rivals and whether a proxy is needed, are computed
-    where there are refits.
+    where there are refits. Every fit is to the training rows, also where test rows are measured.
     """
     singles = [one for one in groups if len(one.columns) == 1]
-    coded = [one for one in singles if audited.table.column(one.columns[0]).is_coded]
+    coded = [one for one in singles if one.columns[0] not in banded]
     notes = [
         f"the difference by {one.title} is not shared out by column, as its groups are bands"
         for one in singles
         if one not in coded
     ]
     model = audited.model
-    if isinstance(model, Winner):
-        model = model.fit(audited.table)
+    rows = ReadRows(audited.training, audited.table)
     has_target = audited.truth is not None
-    again = refit if has_target else 0
+    can_refit = rows.training is not None and rows.training.target is not None
+    again = refit if has_target and can_refit else 0
+    if refit and not again:
+        notes.append("no model is fitted again: that needs the training rows with their target")
     gaps: list[Gap] = []
     told: list[Proxies] = []
     rivals: list[Alternatives] = []
@@ -80,22 +88,31 @@ def causes_of(
             "protected": one.columns[0],
             "reference": one.levels[one.reference][0],
             "output": one.output if audited.classes else None,
+            "test": rows.measured if rows.has_test else None,
+            "min_rows": min_rows,
+            "min_share": min_share,
             "confidence": confidence,
             "seed": seed,
         }
+        own: list[Gap] = []
         notes += _added(
-            gaps, "gaps", one, partial(gap, model, audited.table, refit=again, **options)
+            own, "gaps", one, partial(gap, model, rows.training, refit=again, **options)
         )
+        gaps += own
         if not has_target or len(audited.outputs) > 1:
             continue
-        options |= {"risks": again > 0, "n_jobs": n_jobs}
+        work: dict[str, Any] = {"risks": again > 0, "n_jobs": n_jobs}
+        if own:
+            notes += _added(
+                told, "proxies", one, partial(proxies_of_gap, model, rows, own[0], **work)
+            )
         notes += _added(
-            told, "proxies", one, partial(proxies, model, audited.table, refit=again, **options)
+            rivals,
+            "alternatives",
+            one,
+            partial(alternatives, model, rows.training, **options, **work),
         )
-        notes += _added(
-            rivals, "alternatives", one, partial(alternatives, model, audited.table, **options)
-        )
-    return Causes(tuple(gaps), tuple(told), tuple(rivals), tuple(notes))
+    return Causes(tuple(gaps), tuple(told), tuple(rivals), tuple(notes), again)
 
 
 _WORDS = {

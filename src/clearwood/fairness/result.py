@@ -18,6 +18,7 @@ from clearwood.fairness.groups.decisions import Decision
 from clearwood.fairness.groups.grouping import Standing, one_line
 from clearwood.fairness.groups.measures import GroupMeasures, Verdict
 from clearwood.fairness.groups.rows import Source
+from clearwood.fairness.groups.tuned import Tuning
 from clearwood.fairness.sensitivity import Sensitivity
 from clearwood.table import Task
 
@@ -66,6 +67,15 @@ class Audit(Result):
         The model beside rivals: unaware, free of the protected columns, in parity.
     refits
         How many refits intervals of parts of the gap are from.
+    own
+        Of a benchmark's held-out predictions, the same measures as `groups` of what the model
+        itself predicts, fitted to all rows; empty where the predictions are the model's.
+    tuning
+        How the settings and predictions of the folds' fits compare with the model's; None where the
+        predictions are the model's.
+    used
+        The protected columns with which predictions change while all others stay as they are; None
+        where there are only predictions of folds.
     graph
         The causal graph; None without one.
 
@@ -104,6 +114,9 @@ class Audit(Result):
     proxies: tuple[Proxies, ...] = ()
     alternatives: tuple[Alternatives, ...] = ()
     refits: int = 0
+    own: tuple[GroupMeasures, ...] = ()
+    tuning: Tuning | None = None
+    used: tuple[str, ...] | None = None
     graph: Any = field(default=None, repr=False)
 
     def of(self, *columns: str, output: str | None = None) -> GroupMeasures:
@@ -135,6 +148,12 @@ class Audit(Result):
             parameter="output",
             value=output,
             hint=did_you_mean(str(output), [one.output for one in known]),
+        )
+
+    def own_measures(self, measured: GroupMeasures) -> GroupMeasures | None:
+        """Return the measures of the model itself beside those of the folds; None without any."""
+        return next(
+            (own for one, own in zip(self.groups, self.own, strict=False) if one is measured), None
         )
 
     def selection(self, *columns: str) -> Mapping[str, float]:
@@ -215,6 +234,7 @@ class Audit(Result):
                 "source": self.source,
                 "protected": self.protected,
                 "permitted": self.permitted,
+                "used": self.used,
                 "rows": self.n_rows,
                 "weight": self.weight,
                 "sentences": self.sentences,
@@ -226,6 +246,8 @@ class Audit(Result):
                 "proxies": [one.to_json() for one in self.proxies],
                 "alternatives": [one.to_json() for one in self.alternatives],
                 "refits": self.refits,
+                "own": [one.to_json() for one in self.own],
+                "tuning": None if self.tuning is None else self.tuning.to_json(),
                 "graph": None if self.graph is None else str(self.graph),
                 "sensitivity": [one.to_json() for one in self.sensitivity],
                 "min_rows": self.min_rows,
@@ -261,8 +283,10 @@ class Audit(Result):
 
     def __repr__(self) -> str:
         weighted = ", weighted" if self.is_weighted else ""
+        is_one_class = self.task.is_classification and len(self.outputs) == 1
+        of_class = f", probability of {short_name(self.outputs[0])!r}" if is_one_class else ""
         head = (
-            f"Audit of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
+            f"Audit of {self.learner!r}, {self.what}{of_class}: {count(self.n_rows, 'row')}, "
             f"{self.source}{weighted}, by {', '.join(map(short_name, self.protected))}"
         )
         lines = [one_line(head), *(f"  {one}" for one in self.sentences)]
@@ -286,19 +310,17 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[tuple[str, bool]]:
     what = f"probability of {short_name(measured.output)!r}" if is_class else audit.what
     base = short_name(measured.names[measured.reference])
     measure = "ratio" if "ratio" in measured.values else "difference"
+    own = audit.own_measures(measured)
     sentences = []
     for k in judged:
         group = f"{title} = {short_name(measured.names[k])}"
         if k != measured.reference:
             spread = measured.spread(measure, k)
-            compared = (
-                f"{number(spread.value)} times that of {base}"
-                if measure == "ratio"
-                else f"that of {base} {'+' if spread.value >= 0 else '-'} "
-                f"{number(abs(spread.value))}"
-            )
+            compared = _compared(measured, measure, k, base)
             ends = f"{percent(audit.confidence)} interval {interval(spread.low, spread.high)}"
             sentence = f"For {group}, the mean predicted {what} is {compared} ({ends})."
+            if own is not None:
+                sentence += f" That of the model itself is {_compared(own, measure, k, base)}."
             sentences.append((sentence + _parts(audit, measured, k), False))
         if measured.verdicts and measured.verdicts[k] in (Verdict.BELOW, Verdict.MAYBE):
             spread = measured.spread("impact_ratio", k)
@@ -307,8 +329,22 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[tuple[str, bool]]:
                 f"{percent(measured.values['selection_rate'][k])}, {number(spread.value)} times "
                 f"the highest ({interval(spread.low, spread.high)}): {measured.verdicts[k]}."
             )
+            if own is not None:
+                rate, impact = (own.values[one][k] for one in ("selection_rate", "impact_ratio"))
+                sentence += (
+                    f" That of the model itself is {percent(rate)}, {number(impact)} times the "
+                    "highest."
+                )
             sentences.append((sentence, measured.verdicts[k] is Verdict.BELOW))
     return sentences
+
+
+def _compared(measured: GroupMeasures, measure: str, k: int, base: str) -> str:
+    """Write how the mean prediction of a group compares with that of the reference."""
+    value = float(measured.values[measure][k])
+    if measure == "ratio":
+        return f"{number(value)} times that of {base}"
+    return f"that of {base} {'+' if value >= 0 else '-'} {number(abs(value))}"
 
 
 #: Parts of a gap below this factor, and more than these, are not in the sentence.

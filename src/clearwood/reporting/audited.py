@@ -29,11 +29,7 @@ from clearwood.table import Task
 
 __all__ = ["audit_page", "fairness_blocks"]
 
-_UNAWARE = (
-    "Unawareness: a model without the protected column can predict it from others. In the "
-    "simulated insurance portfolio the price without gender is 14 % above the fair one at 190 cm "
-    "of height, and 14 % below it at 150 cm."
-)
+_UNAWARE = "Unawareness: a model without the protected column can predict it from others."
 _LIMITS = (
     "These are measurements. They do not show that a model is fair or lawful: which differences "
     "are justified is a decision that numbers do not make."
@@ -49,16 +45,12 @@ _SHEETS = {
         "observed_less_expected",
         "loss",
         "auc",
+        "favourable_of_class",
+        "favourable_of_others",
         "true_positive_rate",
         "false_positive_rate",
         "precision",
     ),
-}
-_WORDS = {
-    "smd": "standardised difference",
-    "observed_expected": "observed / expected",
-    "observed_less_expected": "observed less expected",
-    "auc": "AUC",
 }
 
 
@@ -105,6 +97,7 @@ def audit_page(audit: Audit, *, title: str | None = None, command: str | None = 
         sections=tuple(section for section in sections if section is not None),
         about=(
             ("Target", f"{audit.what} ({audit.task})"),
+            *((("Class", named(audit.outputs[0])),) if _is_of_one_class(audit) else ()),
             ("Model", audit.learner),
             ("Protected", listed(audit.protected)),
             ("Rows", f"{audit.n_rows:,}, {audit.source}"),
@@ -125,7 +118,9 @@ def fairness_blocks(audit: Audit, *, lists_small_groups: bool) -> tuple[Block, .
     """
     singles = [one for one in audit.groups if len(one.columns) == 1]
     notes = tuple(map(sentence, audit.notes)) if lists_small_groups else ()
-    blocks: list[Block] = [Prose((*_comparisons(audit, 3), _LIMITS))]
+    of_class = (_of_class(audit),) if _is_of_one_class(audit) else ()
+    which = f"{count(audit.n_rows, 'row')}, {_SOURCES[audit.source]}."
+    blocks: list[Block] = [Prose((*_comparisons(audit, 3), which, *of_class, _LIMITS))]
     if notes:
         blocks.append(Note("What to know about these measures", "", tone="caution", items=notes))
     return (*blocks, *_views(audit, singles, "fairness", lists_small_groups=lists_small_groups))
@@ -167,15 +162,32 @@ def _audited(audit: Audit) -> Section:
         "of the total are listed and not judged; rows whose protected value is missing are counted "
         "as a group and not judged."
     )
+    text += _use(audit)
     sheets = [_who(audit, one) for one in audit.groups if one.output == audit.groups[-1].output]
     views = [(_title(one), (sheet,)) for one, sheet in sheets]
     return Section("who", "Who was audited", (Prose((text,)), *_shown("who", "Groups", views)))
 
 
+def _use(audit: Audit) -> str:
+    """Say which protected columns change predictions while all others stay as they are."""
+    if audit.used is None:
+        return ""
+    unused = [name for name in audit.protected if name not in audit.used]
+    text = ""
+    if audit.used:
+        text += f" Predictions change with {listed(audit.used)}, everything else being equal."
+    if unused:
+        text += (
+            f" No prediction changes with {listed(unused)}, everything else being equal: the model "
+            "does not use it, though other columns may stand for it."
+        )
+    return text
+
+
 _SOURCES = {
     "rows of the fit": "which may be those the model was fitted to",
     "new rows": "which the model was not fitted to",
-    "out of fold": "each predicted by a fit that had not seen it",
+    "out of fold": "each predicted by a fit of a benchmark's fold that had not seen it",
 }
 
 
@@ -212,6 +224,8 @@ def _groups(audit: Audit) -> Section:
         + ", unless a reference is named in the table. The choice of the reference changes every "
         "ratio."
     ]
+    if _is_of_one_class(audit):
+        paragraphs.append(_of_class(audit))
     if audit.decision is not None:
         paragraphs.append(
             f"Favourable decision: {audit.decision}. The selection rate is the share of rows with "
@@ -229,6 +243,24 @@ def _groups(audit: Audit) -> Section:
         blocks.append(Prose(("Crossed groups:",)))
         blocks += _views(audit, crossed, "crossed")
     return Section("groups", "Groups", tuple(blocks))
+
+
+def _is_of_one_class(audit: Audit) -> bool:
+    """Whether all predictions are of one class of the target."""
+    return audit.task.is_classification and len(audit.outputs) == 1
+
+
+def _of_class(audit: Audit) -> str:
+    """Say which class predictions and rates are of, and who is meant by a rate of errors."""
+    meanings = audit.groups[0].meanings
+    text = (
+        f"Predictions are of the class {named(audit.outputs[0])} of {named(audit.what)}, which is "
+        "the positive class of all rates."
+    )
+    for name in ("true_positive_rate", "false_positive_rate"):
+        if name in meanings:
+            text += f" {sentence(name.replace('_', ' '))[:-1]}: {meanings[name]}."
+    return text
 
 
 def _views(
@@ -257,6 +289,9 @@ def _view(audit: Audit, groups: GroupMeasures, shown: Sequence[int]) -> tuple[Bl
         for title, names in _SHEETS.items()
         if any(name in known for name in names)
     ]
+    own = audit.own_measures(groups)
+    if own is not None:
+        blocks.append(_beside(groups, own, shown))
     more: list[Block] = []
     if len(shown) == len(groups.names):
         more.append(chart("quantiles", plot_group_quantiles(groups)))
@@ -294,6 +329,38 @@ def _sheet(
     return Sheet(name, caption, tuple(headings), tuple(rows), mixed=mixed, roomy=True)
 
 
+def _beside(groups: GroupMeasures, own: GroupMeasures, shown: Sequence[int]) -> Sheet:
+    """Write what the folds' fits predict next to what the model itself predicts."""
+    measures = [
+        name
+        for name in ("mean_prediction", "ratio", "difference", "selection_rate", "impact_ratio")
+        if name in groups.values and (name != "difference" or "ratio" not in groups.values)
+    ]
+    headings = [_title(groups), "rows"]
+    for name in measures:
+        word = _word(name, groups)
+        headings += [f"{word}, folds", f"{word}, interval", f"{word}, model"]
+    rows = []
+    for k in shown:
+        line: list[Cell] = [named(groups.names[k]), int(groups.rows[k])]
+        for name in measures:
+            spread = groups.spread(name, k)
+            is_known = math.isfinite(spread.low) and spread.low < spread.high
+            line += [
+                _finite(spread.value),
+                f"{number(spread.low)} to {_end(spread.high)}" if is_known else None,
+                _finite(float(own.values[name][k])),
+            ]
+        rows.append(tuple(line))
+    caption = (
+        f"The fits of the folds and the model itself by {_title(groups)}: intervals are of the "
+        "folds' fits, the model is fitted to all of these rows"
+    )
+    return Sheet(
+        "beside", caption, tuple(headings), tuple(rows), mixed=tuple(headings[2:]), roomy=True
+    )
+
+
 def _line(
     groups: GroupMeasures, k: int, measures: Sequence[str], *, has_verdicts: bool
 ) -> tuple[Cell, ...]:
@@ -316,7 +383,7 @@ def _line(
 
 def _word(name: str, groups: GroupMeasures) -> str:
     star = "*" if groups.are_errors_too_good and name in OF_ERRORS else ""
-    return _WORDS.get(name, name.replace("_", " ")) + star
+    return groups.headings.get(name, name.replace("_", " ")) + star
 
 
 def _end(value: float) -> str:
@@ -344,7 +411,10 @@ def _tenths(groups: GroupMeasures) -> Sheet:
 
 
 def _meanings(groups: GroupMeasures) -> Sheet:
-    rows = tuple((_WORDS.get(n, n.replace("_", " ")), text) for n, text in groups.meanings.items())
+    rows = tuple(
+        (groups.headings.get(name, name.replace("_", " ")), text)
+        for name, text in groups.meanings.items()
+    )
     return Sheet("meanings", "What the measures mean", ("measure", "meaning"), rows)
 
 
@@ -370,9 +440,11 @@ def _gaps(audit: Audit) -> Section | None:
     views = [
         (_compared(audit, one, group), _gap_blocks(one, group))
         for one in audit.gaps
-        for group in one.groups
+        for group in one.judged
         if group != one.reference
     ]
+    if not views:
+        return None
     blocks = (Prose((text, refits)), *_shown("gaps", "Show", views))
     return Section("gaps", "Direct and through columns", blocks)
 
@@ -460,8 +532,10 @@ def _proxies(audit: Audit) -> Section | None:
                 named(row.column),
                 _finite(row.auc),
                 _between(row.auc_low, row.auc_high),
+                named(row.told),
                 _finite(row.difference),
                 _between(row.low, row.high),
+                named(row.group),
                 _finite(row.rise),
                 _between(row.rise_low, row.rise_high),
                 row.verdict,
@@ -472,14 +546,20 @@ def _proxies(audit: Audit) -> Section | None:
             "column",
             "AUC",
             "interval",
+            "group told",
             "part of the gap",
             "interval of the part",
+            "gap of",
             "rise of the risk",
             "interval of the rise",
             "verdict",
         )
         title = _crossed(one.protected)
-        caption = f"Columns that tell {title}, with {percent(one.confidence)} intervals"
+        caption = (
+            f"Columns that tell {title}, with {percent(one.confidence)} intervals: the judged "
+            f"group that each tells best, and the one whose gap to {named(one.reference)} it "
+            "carries the largest part of"
+        )
         views.append((title, (_filled("proxies", caption, headings, rows, mixed=headings[1:]),)))
     return Section("proxies", "Proxies", (Prose((text,)), *_shown("proxies", "Show", views)))
 
@@ -507,12 +587,14 @@ def _alternatives(audit: Audit) -> Section | None:
                 _between(row.low, row.high),
                 _finite(row.balance),
                 _finite(row.ratio if row.ratio is not None else row.gap),
+                None if row.group is None else named(row.group),
                 _finite(row.proxy_discrimination),
                 percent(row.moved),
                 percent(row.more),
                 ", ".join(
-                    f"{named(group)} {'+' if change >= 0 else '−'}{percent(abs(change))}"
-                    for group, change in zip(one.groups, row.changes, strict=True)
+                    f"{named(one.groups[k])} {'+' if row.changes[k] >= 0 else '−'}"
+                    f"{percent(abs(row.changes[k]))}"
+                    for k in one.judged
                 ),
             )
             for row in one.rows
@@ -522,16 +604,21 @@ def _alternatives(audit: Audit) -> Section | None:
             "risk",
             "interval",
             "balance",
-            "gap",
+            "largest gap",
+            "gap of",
             "proxy discrimination",
             "moved",
             "pay more",
             "change of the mean",
         )
         title = _named_gap(audit, one)
-        caption = f"Predictors, groups compared with {named(one.reference)}"
+        are_ratios = all(row.ratio is not None for row in one.rows)
+        caption = (
+            f"Predictors, judged groups compared with {named(one.reference)}: the largest gap is "
+            f"{'a ratio' if are_ratios else 'a difference'} of mean predictions"
+        )
         views.append(
-            (title, (_filled("alternatives", caption, headings, rows, mixed=headings[1:6]),))
+            (title, (_filled("alternatives", caption, headings, rows, mixed=headings[1:7]),))
         )
     blocks = (Prose((text,)), *_shown("alternatives", "Show", views))
     return Section("alternatives", "Alternatives", blocks)

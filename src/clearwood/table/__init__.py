@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood.table.encoding.encoder import Encoder
     from clearwood.table.identical import IDENTICAL_ROWS, identical_rows, row_hashes
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
+    from clearwood.table.kinds.code_like import are_few_levels
     from clearwood.table.kinds.dates import parse_dates
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from clearwood.table.parts.storage import as_address
     from clearwood.table.profiles import Profile, profile
     from clearwood.table.reading.codes import category_codes, string_codes
+    from clearwood.table.reading.raw import number_text
     from clearwood.table.reading.read import (
         as_columns,
         as_table,
@@ -50,6 +52,7 @@ __all__ = [
     "Schema",
     "Table",
     "Task",
+    "are_few_levels",
     "as_address",
     "as_columns",
     "as_table",
@@ -62,6 +65,7 @@ __all__ = [
     "has_parts",
     "identical_rows",
     "learn_encoder",
+    "number_text",
     "parse_dates",
     "profile",
     "read",

@@ -16,11 +16,11 @@ from clearwood.benchmarking import Benchmark, benchmark
 from clearwood.fairness.gaps.discrimination import dependence_of
 from clearwood.fairness.gaps.gap import checked_refits, reference_of
 from clearwood.fairness.gaps.pieces import Pieces, pieces_of
-from clearwood.fairness.groups.grouping import one_line
+from clearwood.fairness.groups.grouping import Standing, one_line
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
 from clearwood.fairness.predictors.make import fair
-from clearwood.fairness.predictors.response import fitted_to, is_fitted, read_rows, respond
+from clearwood.fairness.predictors.response import fitted_to, is_fitted, read_both, respond
 from clearwood.table import Table
 
 __all__ = ["MOVED", "Alternative", "Alternatives", "PriceOfFairness", "alternatives"]
@@ -57,7 +57,10 @@ class Alternative(Result):
     means
         The mean prediction of each group.
     gap
-        The largest difference between the mean of a group and that of the reference.
+        The largest difference between the mean of a judged group and that of the reference; NaN
+        where no other group is judged.
+    group
+        The group with this difference; None where no other group is judged.
     ratio
         The ratio of the same two means; None where a mean is not positive.
     proxy_discrimination, unfairness
@@ -79,6 +82,7 @@ class Alternative(Result):
     balance: float | None
     means: tuple[float, ...]
     gap: float
+    group: str | None
     ratio: float | None
     proxy_discrimination: float
     unfairness: float
@@ -124,6 +128,8 @@ class Alternatives(Result):
         The protected columns.
     groups, reference
         The groups, and the one that others are compared with.
+    standing
+        Whether each group is judged, and if not, why.
     loss
         What risks are means of; None where no benchmark was run.
     confidence
@@ -142,6 +148,7 @@ class Alternatives(Result):
     protected: tuple[str, ...]
     groups: tuple[str, ...]
     reference: str
+    standing: tuple[Standing, ...]
     loss: str | None
     confidence: float
     interval: str | None
@@ -174,8 +181,14 @@ class Alternatives(Result):
         )
 
     def pays_more(self, name: str) -> str:
-        """Return the group whose mean prediction rises most from the aware model."""
-        return self.groups[int(np.argmax(self[name].changes))]
+        """Return the judged group whose mean prediction rises most from the aware model."""
+        changes = self[name].changes
+        return self.groups[max(self.judged or range(len(changes)), key=lambda k: changes[k])]
+
+    @property
+    def judged(self) -> tuple[int, ...]:
+        """The positions of the groups that are judged."""
+        return tuple(k for k, one in enumerate(self.standing) if one is Standing.JUDGED)
 
     def _columns(self) -> dict[str, Any]:
         plain = [name for name in Alternative.__dataclass_fields__ if name not in _BY_GROUP]
@@ -195,6 +208,7 @@ class Alternatives(Result):
                 assert row.difference_high is not None
                 extra = interval(row.difference_low, row.difference_high)
             wide = number(row.gap) if row.ratio is None else f"× {number(row.ratio)}"
+            wide += "" if row.group is None else f" {one_line(row.group)}"
             cells.append(
                 [
                     row.name,
@@ -236,9 +250,12 @@ def alternatives(
     protected: Sequence[str] | str | None = None,
     reference: str = "largest",
     output: Any = None,
+    test: Any = None,
     risks: bool = True,
     interval: Interval = "nested",
     repeats: int = 1,
+    min_rows: int = 30,
+    min_share: float = 0.02,
     confidence: float = 0.9,
     seed: int = 0,
     n_jobs: int = 1,
@@ -251,19 +268,24 @@ def alternatives(
         A learner or an estimator of scikit-learn that has the protected columns; fitted first if it
         is not.
     data
-        Rows with the target.
+        The rows that the model was fitted to, with the target: every rival is fitted to these.
     protected
         The protected columns; by default those with that role.
     reference
-        The group that others are compared with, or "largest".
+        The group that others are compared with, or "largest", of those that are judged.
     output
         The class whose probability is compared; of two the second by default.
+    test
+        Rows that the model was not fitted to: then everything but the risks is of these rows.
     risks
         Whether to estimate risks on new rows by a benchmark, in which every rival is fitted to the
         training rows of the same folds. This takes most of the time.
     interval, repeats
         The kind of intervals of the risks, and how often rows are split into folds; as for
         `clearwood.benchmark`.
+    min_rows, min_share
+        Groups with fewer rows or a smaller share, and rows without a value, are not judged: none
+        of them is the largest gap.
     confidence
         The level of the intervals.
     seed
@@ -287,12 +309,14 @@ def alternatives(
     >>> round(table["free balanced"].balance, 6), table.pays_more("free")
     (1.0, 'female')
     """
-    table = read_rows(model, data, protected)
+    both = read_both(model, data, test, protected)
+    training, table = both.of_fits(), both.measured
     names = protected_columns(protected, table)
     checked_refits(0, confidence)
     groups = groups_of(table, names)
-    place = reference_of(reference, groups, table)
-    fitted = model if is_fitted(model) else fitted_to(model, table)
+    standing = groups.standings(table.weights, min_rows, min_share)
+    place = reference_of(reference, groups, standing, table)
+    fitted = model if is_fitted(model) else fitted_to(model, training)
     pieces = pieces_of(fitted, table, groups, output=output)
     if not pieces.is_aware:
         raise InputError(
@@ -301,7 +325,7 @@ def alternatives(
             value=names[0],
             hint="compare a model that has the protected columns among its features.",
         )
-    made = {name: fair(fitted, table, protected=names, **_OPTIONS[name]) for name in _OPTIONS}
+    made = {name: fair(fitted, training, protected=names, **_OPTIONS[name]) for name in _OPTIONS}
     bench = None
     if risks:
         rivals = {
@@ -309,7 +333,7 @@ def alternatives(
             for name, options in _OPTIONS.items()
         }
         bench = benchmark(
-            table,
+            training,
             {AWARE: fitted, **rivals},
             tune=0,
             interval=interval,
@@ -320,7 +344,7 @@ def alternatives(
         )
     members = pieces.as_members(pieces.table)
     rows, _ = counted(table.weights, table.n_rows)
-    compared = _Compared(table, rows, pieces, members, place, bench)
+    compared = _Compared(table, rows, pieces, members, place, standing, bench)
     own = members[np.arange(len(members)), pieces.groups.which]
     predictions = {AWARE: own} | {
         name: respond(one, table, pieces.task)[rows, pieces.output] for name, one in made.items()
@@ -335,6 +359,7 @@ def alternatives(
         protected=names,
         groups=groups.labels,
         reference=groups.labels[place],
+        standing=standing,
         loss=None if bench is None else bench.loss,
         confidence=confidence,
         interval=None if bench is None else interval,
@@ -353,6 +378,7 @@ class _Compared:
     pieces: Pieces
     members: Floats
     place: int
+    standing: tuple[Standing, ...]
     bench: Benchmark | None
 
     @property
@@ -364,19 +390,23 @@ class _Compared:
         """Describe one alternative by its predictions."""
         pieces = self.pieces
         means, before = pieces.means(predicted), pieces.means(aware)
-        far = int(np.argmax(np.abs(means - means[self.place])))
+        judged = [k for k, one in enumerate(self.standing) if one is Standing.JUDGED]
+        others = [k for k in judged if k != self.place]
+        distance = means - means[self.place]
+        far = max(others, key=lambda k: abs(distance[k]), default=None)
         base = np.maximum(np.abs(aware), 1e-300)
         change = (predicted - aware) / base
         dependence = dependence_of(predicted, self.members, pieces)
         # where some prediction is negative, the zero is arbitrary
-        positive = bool((means > 0).all() and predicted.min() >= 0 and aware.min() >= 0)
+        positive = bool((means[judged] > 0).all() and min(predicted.min(), aware.min()) >= 0)
         return Alternative(
             name=name,
             **self._risks(name),
             balance=self._balance(predicted),
             means=tuple(means.tolist()),
-            gap=float(means[far] - means[self.place]),
-            ratio=float(means[far] / means[self.place]) if positive else None,
+            gap=np.nan if far is None else float(distance[far]),
+            group=None if far is None else self.groups.labels[far],
+            ratio=float(means[far] / means[self.place]) if far is not None and positive else None,
             proxy_discrimination=dependence.proxy_discrimination,
             unfairness=dependence.unfairness,
             moved=float(pieces.weights @ (np.abs(change) > MOVED)),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from clearwood._shared.arrays import Floats
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.progress import progress
@@ -14,8 +14,9 @@ from clearwood.explanation import Scale
 from clearwood.fairness.gaps.pieces import GapScale, Pieces, pieces_of
 from clearwood.fairness.gaps.result import Gap, GapPart, Source
 from clearwood.fairness.gaps.sharing import by_column
+from clearwood.fairness.groups.grouping import Standing
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
-from clearwood.fairness.predictors.response import classes_of, fitted_to, read_rows
+from clearwood.fairness.predictors.response import ReadRows, classes_of, fitted_to, read_both
 from clearwood.table import Table
 
 __all__ = ["checked_refits", "gap", "reference_of", "resampled"]
@@ -29,7 +30,10 @@ def gap(
     reference: str = "largest",
     scale: GapScale = "response",
     output: Any = None,
+    test: Any = None,
     refit: int = 0,
+    min_rows: int = 30,
+    min_share: float = 0.02,
     confidence: float = 0.9,
     seed: int = 0,
 ) -> Gap:
@@ -55,19 +59,25 @@ def gap(
     model
         Fitted. A model without the protected columns has no direct part.
     data
-        The rows.
+        The rows that the model was fitted to.
     protected
         The protected columns; by default those with that role. Several make crossed groups.
     reference
-        The group that others are compared with, or "largest".
+        The group that others are compared with, or "largest", of those that are judged.
     scale
         "response" compares means of predictions. "margin" compares means before the link: with a
         log link the ratios are those of geometric means.
     output
         The class whose probability is compared; of two the second by default.
+    test
+        Rows that the model was not fitted to: then means and parts are those of these rows, and
+        refits use the training rows.
     refit
-        How many times the model is fitted to resampled rows, for intervals. A single fit proves
-        little: parts vary between fits, and a model that shrinks effects understates direct ones.
+        How many times the model is fitted to resampled training rows, for intervals. A single fit
+        proves little: parts vary between fits, and a model that shrinks effects understates direct
+        ones.
+    min_rows, min_share
+        Groups with fewer rows or a smaller share, and rows without a value, are not judged.
     confidence
         The coverage that the intervals aim at.
     seed
@@ -93,11 +103,13 @@ def gap(
     >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
     (True, 1.45)
     """
-    table = read_rows(model, data, protected)
+    rows = read_both(model, data, test, protected)
+    table = rows.measured
     names = protected_columns(protected, table)
     checked_refits(refit, confidence)
     groups = groups_of(table, names)
-    place = reference_of(reference, groups, table)
+    standing = groups.standings(table.weights, min_rows, min_share)
+    place = reference_of(reference, groups, standing, table)
     pieces = pieces_of(model, table, groups, output=output, scale=scale)
     values = _Values(pieces, place, seed)
     bands = None
@@ -105,8 +117,8 @@ def gap(
         bands = _Bands(
             values,
             [
-                _Values(_like(pieces, copy, rows, names), place, seed)
-                for copy, rows in resampled(model, table, groups, refit, seed)
+                _Values(_like(pieces, copy, table.take(drawn), groups.take(drawn)), place, seed)
+                for copy, drawn in resampled(model, rows, groups, standing, refit, seed)
             ],
             confidence,
         )
@@ -117,6 +129,7 @@ def gap(
         groups=groups.labels,
         means=tuple(values.means.tolist()),
         shares=tuple(pieces.shares.tolist()),
+        standing=standing,
         parts=tuple(_parts(values, groups, place, bands)),
         scale=pieces.scale,
         output=None if labels is None else str(labels[pieces.output]),
@@ -135,44 +148,45 @@ def checked_refits(refit: Any, confidence: float) -> None:
     check_confidence(confidence)
 
 
-def reference_of(reference: Any, groups: Groups, table: Table) -> int:
+def reference_of(reference: Any, groups: Groups, standing: Sequence[Standing], table: Table) -> int:
     """Return the position of the group that others are compared with."""
     if reference == "largest":
-        return int(np.argmax(np.bincount(groups.which, table.weights, minlength=len(groups))))
+        sizes = np.bincount(groups.which, table.weights, minlength=len(groups)).astype(np.float64)
+        # a group that is not judged is the reference only where there is no other
+        sizes[[one is not Standing.JUDGED for one in standing]] *= 1e-9
+        return int(np.argmax(sizes))
     if str(reference) not in groups.labels:
         raise unknown_choice("reference", reference, [*groups.labels, "largest"])
     return groups.labels.index(str(reference))
 
 
 def resampled(
-    model: Any, table: Table, groups: Groups, draws: int, seed: int
-) -> Iterator[tuple[Any, Table]]:
-    """Yield the model fitted to resampled rows, and these rows; groups of rows stay together."""
+    model: Any, rows: ReadRows, groups: Groups, standing: Sequence[Standing], draws: int, seed: int
+) -> Iterator[tuple[Any, Index]]:
+    """Yield the model fitted to resampled training rows, and drawn positions of measured rows.
+
+    These are the same rows, unless others are measured than the model was fitted to: then both are
+    drawn. Groups of rows stay together. Draws without a row of some judged group are left out.
+    """
     rng = np.random.default_rng(seed)
-    units = table.groups
-    members = None
-    if units is not None:
-        number = np.unique(units, return_inverse=True)[1].ravel()
-        members = [np.flatnonzero(number == k) for k in range(number.max() + 1)]
+    training = rows.of_fits()
+    judged = [k for k, one in enumerate(standing) if one is Standing.JUDGED]
     failed: InputError | None = None
     made = 0
     with progress("fitting again", total=draws) as step:
         for _ in range(draws):
-            if members is None:
-                rows = np.sort(rng.integers(0, table.n_rows, table.n_rows))
-            else:
-                drawn = rng.integers(0, len(members), len(members))
-                rows = np.concatenate([members[k] for k in drawn])
+            of_fit = _drawn(training, rng)
+            measured = _drawn(rows.measured, rng) if rows.has_test else of_fit
             step(1)
-            if len(np.unique(groups.which[rows])) < len(groups):
-                continue  # a small group may not be drawn
+            if not np.isin(judged, groups.which[measured]).all():
+                continue
             try:
-                copy = fitted_to(model, table.take(rows))
+                copy = fitted_to(model, training.take(of_fit))
             except InputError as error:
                 failed = error
                 continue
             made += 1
-            yield copy, table.take(rows)
+            yield copy, measured
     if made < 2:
         raise failed or InputError(
             "some group has so few rows that it is missing from resampled rows",
@@ -182,13 +196,27 @@ def resampled(
         )
 
 
-def _like(pieces: Pieces, model: Any, table: Table, names: tuple[str, ...]) -> Pieces:
+def _drawn(table: Table, rng: np.random.Generator) -> Index:
+    """Return as many rows as there are, drawn with replacement; tied rows are drawn together."""
+    units = table.groups
+    if units is None:
+        return np.sort(rng.integers(0, table.n_rows, table.n_rows)).astype(np.intp)
+    number = np.unique(units, return_inverse=True)[1].ravel()
+    order = np.argsort(number, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(number))[:-1])
+    drawn = rng.integers(0, len(members), len(members))
+    return np.concatenate([members[k] for k in drawn]).astype(np.intp)
+
+
+def _like(pieces: Pieces, model: Any, table: Table, groups: Groups) -> Pieces:
     """Put together a refitted model and its rows in the same way."""
     output = None
     labels = classes_of(pieces.model)
     if pieces.task.is_classification and labels is not None:
         output = labels[pieces.output]
-    return pieces_of(model, table, groups_of(table, names), output=output, scale=pieces.scale)
+    return pieces_of(
+        model, table, groups, output=output, scale=pieces.scale, needs_every_group=False
+    )
 
 
 class _Values:
@@ -208,7 +236,9 @@ class _Values:
             values - values[place] for values in (self.means, direct, fair_means, shares.values)
         )
         rest = total - straight - through
-        size = max(np.abs(values).max() for values in (self.means, direct, fair_means))
+        # a group that was not drawn has no mean
+        every = np.abs([*self.means, *direct, *fair_means])
+        size = every.max(where=~np.isnan(every), initial=0.0)
         rest[np.abs(rest) <= 1e-13 * size] = 0  # what rounding leaves is no interaction
         self.differences = np.column_stack([total, straight, columns, rest])
         errors = np.sqrt(shares.errors**2 + shares.errors[place] ** 2) if columns.size else columns
@@ -225,7 +255,7 @@ class _Values:
         if pieces.scale is Scale.MARGIN:
             return np.exp(self.differences) if pieces.has_log else None
         every = np.concatenate([self.means, direct, fair_means])
-        if not (every > 0).all():
+        if not (every[~np.isnan(every)] > 0).all():
             return None
         total, straight, through = (
             values / values[place] for values in (self.means, direct, fair_means)
@@ -250,13 +280,24 @@ class _Bands:
     def __init__(self, values: _Values, refits: list[_Values], confidence: float) -> None:
         self.n = len(refits)
         factor = float(student.ppf((1 + confidence) / 2, self.n - 1))
-        half = factor * np.std([one.differences for one in refits], axis=0, ddof=1)
+        half = factor * _spread([one.differences for one in refits])
         self.low, self.high = values.differences - half, values.differences + half
         self.ratios: tuple[Floats, Floats] | None = None
         if values.ratios is not None and all(one.ratios is not None for one in refits):
             logs = [np.log(one.ratios) for one in refits if one.ratios is not None]
-            half = factor * np.std(logs, axis=0, ddof=1)
+            half = factor * _spread(logs)
             self.ratios = values.ratios * np.exp(-half), values.ratios * np.exp(half)
+
+
+def _spread(draws: list[Floats]) -> Floats:
+    """Return standard deviations over refits; NaN where a group was drawn in fewer than two."""
+    stacked = np.array(draws)
+    known = np.isfinite(stacked)
+    n = known.sum(axis=0)
+    filled = np.where(known, stacked, 0.0)
+    centred = np.where(known, stacked - filled.sum(axis=0) / np.maximum(n, 1), 0.0)
+    variance = (centred**2).sum(axis=0) / np.maximum(n - 1, 1)
+    return np.asarray(np.where(n > 1, np.sqrt(variance), np.nan))
 
 
 def _parts(values: _Values, groups: Groups, place: int, bands: _Bands | None) -> Iterator[GapPart]:
@@ -269,7 +310,7 @@ def _parts(values: _Values, groups: Groups, place: int, bands: _Bands | None) ->
             continue
         for k, (source, column) in enumerate(kinds):
             spread = {}
-            if bands is not None:
+            if bands is not None and np.isfinite(bands.low[group, k]):
                 spread = {"low": float(bands.low[group, k]), "high": float(bands.high[group, k])}
                 if bands.ratios is not None:
                     spread["ratio_low"] = float(bands.ratios[0][group, k])

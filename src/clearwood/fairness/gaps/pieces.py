@@ -82,9 +82,10 @@ class Pieces:
         return self.scale is Scale.MARGIN and self.task in (Task.COUNT, Task.AMOUNT)
 
     def means(self, values: Floats) -> Floats:
-        """Return the mean over each group of values of the rows."""
+        """Return the mean over each group of values of the rows; NaN for one without rows."""
         totals = np.bincount(self.groups.which, self.weights * values, minlength=len(self.groups))
-        return np.asarray(totals / self.shares)
+        shares = self.shares
+        return np.where(shares > 0, totals / np.where(shares > 0, shares, 1.0), np.nan)
 
     def respond(self, table: Table) -> Floats:
         """Predict rows on the scale."""
@@ -128,14 +129,20 @@ def with_values(table: Table, other: Table) -> Table:
 
 
 def pieces_of(
-    model: Any, table: Table, groups: Groups, *, output: Any = None, scale: str = Scale.RESPONSE
+    model: Any,
+    table: Table,
+    groups: Groups,
+    *,
+    output: Any = None,
+    scale: str = Scale.RESPONSE,
+    needs_every_group: bool = True,
 ) -> Pieces:
     """Put together a model and the rows of a table that count."""
     if scale not in _SCALES:
         raise unknown_choice("scale", scale, _SCALES)
     rows, weights = counted(table.weights, table.n_rows)
     counts = np.bincount(groups.which[rows], minlength=len(groups))
-    if not counts.all():
+    if needs_every_group and not counts.all():
         label = groups.labels[int(np.argmin(counts))]
         raise InputError(f"no row of the group {label!r} has weight", parameter="protected")
     task = task_of(model, table)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.choices import Interval
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import IN_TABLES, interval, number, percent
@@ -18,11 +18,11 @@ from clearwood.fairness.gaps.gap import gap
 from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.grouping import one_line
 from clearwood.fairness.predictors.fair_model import FairModel
-from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
-from clearwood.fairness.predictors.response import fitted_to, is_fitted, read_rows
+from clearwood.fairness.predictors.grouping import groups_of, protected_columns
+from clearwood.fairness.predictors.response import ReadRows, fitted_to, is_fitted, read_both
 from clearwood.table import Column, Table, Task
 
-__all__ = ["Proxies", "Proxy", "ProxyVerdict", "proxies"]
+__all__ = ["Proxies", "Proxy", "ProxyVerdict", "proxies", "proxies_of_gap"]
 
 ProxyVerdict = Literal[
     "unneeded proxy", "not shown to be needed", "needed", "no proxy", "not judged"
@@ -31,6 +31,8 @@ ALL = "all columns"
 
 _FOLDS = 5
 _BINS = 20
+#: Numbers with at most so many different values have a bin for each.
+_MOST_VALUES = 50
 _MEANING: dict[ProxyVerdict, str] = {
     "unneeded proxy": "it reveals the protected columns, carries a part of the gap, and does not "
     "improve predictions given the protected columns",
@@ -53,13 +55,17 @@ class Proxy(Result):
     column
         The column.
     auc, auc_low, auc_high
-        How well the column by itself tells a group from the others, out of fold: 0.5 is chance. Of
-        several groups, the one that is told best; the interval then allows for the choice.
+        How well the column by itself tells a judged group from the others, on rows that it was not
+        learned from: 0.5 is chance. Of several groups, the one that is told best; the interval then
+        allows for the choice.
     told
-        The group.
+        The group that is told.
     difference, low, high
-        The part of the gap between that group and the reference that the column carries, with its
-        interval from refits; the largest part of any group. None for the interval without refits.
+        The part of the gap between a group and the reference that the column carries, with its
+        interval from refits; the largest part of any judged group. None for the interval without
+        refits.
+    group
+        The group whose gap that is.
     ratio
         The same part as a ratio; None where there is none.
     rise, rise_low, rise_high
@@ -77,6 +83,7 @@ class Proxy(Result):
     auc_high: float
     told: str
     difference: float
+    group: str
     low: float | None
     high: float | None
     ratio: float | None
@@ -159,8 +166,8 @@ class Proxies(Result):
         return [
             [
                 one_line(row.column),
-                f"{number(row.auc)} ({interval(row.auc_low, row.auc_high)})",
-                _with_band(row.difference, row.low, row.high),
+                f"{number(row.auc)} ({interval(row.auc_low, row.auc_high)}) {one_line(row.told)}",
+                f"{_with_band(row.difference, row.low, row.high)} {one_line(row.group)}",
                 "" if row.rise is None else _with_band(row.rise, row.rise_low, row.rise_high),
                 row.verdict,
             ]
@@ -187,7 +194,13 @@ class Proxies(Result):
         return html_table("Proxies", _HEADINGS, self._table())
 
 
-_HEADINGS = ["column", "AUC", "part of the gap", "rise of the risk", "verdict"]
+_HEADINGS = [
+    "column",
+    "AUC of a group",
+    "part of the gap of a group",
+    "rise of the risk",
+    "verdict",
+]
 
 
 def _with_band(value: float, low: float | None, high: float | None) -> str:
@@ -203,11 +216,14 @@ def proxies(
     protected: Sequence[str] | str | None = None,
     reference: str = "largest",
     output: Any = None,
+    test: Any = None,
     margin: float = 0.01,
     refit: int = 20,
     risks: bool = True,
     interval: Interval = "nested",
     repeats: int = 1,
+    min_rows: int = 30,
+    min_share: float = 0.02,
     confidence: float = 0.9,
     seed: int = 0,
     n_jobs: int = 1,
@@ -226,13 +242,16 @@ def proxies(
         A learner or an estimator of scikit-learn that has the protected columns; fitted first if it
         is not.
     data
-        Rows with the target.
+        The rows that the model was fitted to, with the target.
     protected
         The protected columns; by default those with that role.
     reference
-        The group that others are compared with, or "largest".
+        The group that others are compared with, or "largest", of those that are judged.
     output
         The class whose probability is compared; of two the second by default.
+    test
+        Rows that the model was not fitted to: then (i) and (ii) are measured on these, learned from
+        the training rows.
     margin
         The rise of the risk below which a column is not needed, as a share of what the model gains
         over the baseline.
@@ -243,6 +262,9 @@ def proxies(
     interval, repeats
         The kind of intervals of the risks, and how often rows are split into folds; as for
         `clearwood.benchmark`.
+    min_rows, min_share
+        Groups with fewer rows or a smaller share, and rows without a value, are not judged: that a
+        column tells them, or carries a part of their gap, does not count.
     confidence
         The level of all intervals.
     seed
@@ -265,49 +287,86 @@ def proxies(
     """
     if not 0 <= margin < 1:
         raise bad_value("margin", margin, "it must be a share from 0 to below 1")
-    table = read_rows(model, data, protected)
-    names = protected_columns(protected, table)
-    groups = groups_of(table, names)
-    fitted = model if is_fitted(model) else fitted_to(model, table)
+    rows = read_both(model, data, test, protected)
+    fitted = model if is_fitted(model) else fitted_to(model, rows.of_fits())
     parts = gap(
         fitted,
-        table,
-        protected=names,
+        rows.training,
+        protected=protected_columns(protected, rows.measured),
         reference=reference,
         output=output,
+        test=rows.measured if rows.has_test else None,
         refit=refit,
+        min_rows=min_rows,
+        min_share=min_share,
         confidence=confidence,
         seed=seed,
     )
+    return proxies_of_gap(
+        fitted,
+        rows,
+        parts,
+        margin=margin,
+        risks=risks,
+        interval=interval,
+        repeats=repeats,
+        n_jobs=n_jobs,
+    )
+
+
+def proxies_of_gap(
+    model: Any,
+    rows: ReadRows,
+    parts: Gap,
+    *,
+    margin: float = 0.01,
+    risks: bool = True,
+    interval: Interval = "nested",
+    repeats: int = 1,
+    n_jobs: int = 1,
+) -> Proxies:
+    """Judge the columns of a gap that is known already, with its groups, level and seed.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    rows
+        The rows of the fit, and those that the gap is of.
+    parts
+        The gap.
+    margin, risks, interval, repeats, n_jobs
+        As for `proxies`.
+    """
     columns = list(dict.fromkeys(part.column for part in parts.parts if part.column))
-    made = [_Candidate(name, table, groups, parts, confidence, seed).proxy() for name in columns]
+    made = [_Candidate(name, rows, parts).proxy() for name in columns]
     bench = None
     suspects = [one.column for one in made if one.reveals and one.carries]
     if risks and suspects:
         without = {
-            f"without {name}": FairModel(fitted, protected=[name], kind="unaware", calibrate=None)
+            f"without {name}": FairModel(model, protected=[name], kind="unaware", calibrate=None)
             for name in suspects
         }
         bench = benchmark(
-            table,
-            {"baseline": "baseline", ALL: fitted, **without},
+            rows.of_fits(),
+            {"baseline": "baseline", ALL: model, **without},
             tune=0,
             interval=interval,
             repeats=repeats,
-            confidence=confidence,
-            seed=seed,
+            confidence=parts.confidence,
+            seed=parts.seed,
             n_jobs=n_jobs,
         )
     judged = [_judged(one, bench, margin) for one in made]
     return Proxies(
         rows=tuple(sorted(judged, key=lambda one: -one.auc)),
-        protected=names,
+        protected=parts.protected,
         reference=parts.reference,
         share=margin,
         loss=None if bench is None else bench.loss,
         refits=parts.refits,
-        confidence=confidence,
-        seed=seed,
+        confidence=parts.confidence,
+        seed=parts.seed,
     )
 
 
@@ -316,16 +375,14 @@ class _Candidate:
     """A permitted column and what it is judged on."""
 
     column: str
-    table: Table
-    groups: Groups
+    rows: ReadRows
     parts: Gap
-    confidence: float
-    seed: int
 
     def proxy(self) -> Proxy:
         """Measure what the column reveals and carries."""
         own = [part for part in self.parts.parts if part.column == self.column]
-        largest = max(own, key=lambda part: abs(part.difference))
+        judged = [part for part in own if part.group in self.parts.judged]
+        largest = max(judged or own, key=lambda part: abs(part.difference))
         auc, low, high, told = self._auc()
         return Proxy(
             column=self.column,
@@ -334,6 +391,7 @@ class _Candidate:
             auc_high=high,
             told=told,
             difference=largest.difference,
+            group=largest.group,
             low=largest.low,
             high=largest.high,
             ratio=largest.ratio,
@@ -345,81 +403,156 @@ class _Candidate:
         )
 
     def _auc(self) -> tuple[float, float, float, str]:
-        """Return the best AUC of a group against the others, out of fold, with its interval."""
-        rows, weights = counted(self.table.weights, self.table.n_rows)
-        which = self.groups.which[rows]
-        bins = _bins(self.table.column(self.column).take(rows), weights)
-        folds = _folds(self.table, rows, self.seed)
-        scores = _scores(bins, which, weights, folds, len(self.groups))
-        many = len(self.groups) > 2
-        level = 1 - (1 - self.confidence) / (len(self.groups) if many else 1)
-        clusters = None if self.table.groups is None else self.table.groups[rows]
+        """Return the best AUC of a judged group against the others, with its interval."""
+        judged = self.parts.judged
+        if len(judged) < 2:
+            return 0.5, 0.5, 0.5, self.parts.reference
+        measured = _Told.of(self.rows.measured, self.column, self.parts)
+        folds = _folds(measured, self.parts.seed)
+        if self.rows.has_test and self.rows.training is not None:
+            learned = _Told.of(self.rows.training, self.column, self.parts)
+            scores = _shares(learned, measured, len(judged))
+            folds = np.zeros(len(folds), np.intp)
+        else:
+            scores = _out_of_fold(measured, folds, len(judged))
+        many = len(judged) > 2
+        level = 1 - (1 - self.parts.confidence) / (len(judged) if many else 1)
+        table = self.rows.measured
         best: tuple[float, float, float, str] | None = None
-        for group in range(len(self.groups)) if many else (1,):
-            members = (which == group).astype(np.int64)
-            if members.all() or not members.any():
-                continue
-            score = np.column_stack([1 - scores[:, group], scores[:, group]])
+        for group in range(len(judged)) if many else (1,):
+            members = (measured.which == group).astype(np.int64)
             result = measures(
                 Task.BINARY,
                 members,
-                score,
+                np.column_stack([1 - scores[:, group], scores[:, group]]),
                 needs="probability",
                 splits=folds,
-                weights=None if self.table.weights is None else weights,
-                groups=clusters,
+                weights=None if table.weights is None else measured.weights,
+                groups=measured.clusters,
                 confidence=level,
             )
             value = float(result["auc"])
             low, high = map(float, result.interval("auc"))
             if best is None or value > best[0]:
-                best = value, low, high, self.groups.labels[group]
-        return best or (0.5, 0.5, 0.5, self.groups.labels[0])
+                best = value, low, high, judged[group]
+        assert best is not None
+        return best
 
 
-def _bins(column: Column, weights: Floats) -> Index:
-    """Return the bin of each row: a level, or one of some quantile intervals of numbers."""
-    if column.is_coded:
-        return np.asarray(np.where(column.values < 0, len(column.levels), column.values), np.intp)
-    missing = column.missing
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """A column and the judged group of each row that counts and has one.
+
+    Parameters
+    ----------
+    column
+        The column at these rows.
+    which
+        The position of the group among the judged ones.
+    weights
+        Of the rows.
+    clusters
+        What ties rows together; None where nothing does.
+    """
+
+    column: Column
+    which: Index
+    weights: Floats
+    clusters: Any
+
+    @classmethod
+    def of(cls, table: Table, column: str, parts: Gap) -> "_Told":
+        """Find the rows of judged groups."""
+        groups = groups_of(table, parts.protected)
+        place = {label: k for k, label in enumerate(parts.judged)}
+        by_group = np.array([place.get(label, -1) for label in groups.labels], np.intp)
+        rows, weights = counted(table.weights, table.n_rows)
+        which = by_group[groups.which[rows]]
+        known = which >= 0
+        rows = rows[known]
+        clusters = None if table.groups is None else table.groups[rows]
+        return cls(table.column(column).take(rows), which[known], weights[known], clusters)
+
+    def take(self, rows: Bools) -> "_Told":
+        """Return some of the rows."""
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return _Told(self.column.take(rows), self.which[rows], self.weights[rows], clusters)
+
+
+class _Bins:
+    """Bins of a column learned from rows: its levels, or intervals of numbers.
+
+    Numbers of few different values have a bin for each of them. A level that was not among the rows
+    is in a bin of its own, as are missing values.
+    """
+
+    def __init__(self, column: Column, weights: Floats) -> None:
+        self.levels: dict[Any, int] | None = None
+        self.edges: Floats = np.zeros(0)
+        missing = column.missing
+        if column.is_coded or column.values.dtype.kind == "O":
+            labels = dict.fromkeys(column.labels()[~missing].tolist())
+            self.levels = {label: k for k, label in enumerate(labels)}
+            self.n = len(self.levels) + 2
+            return
+        values = _numbers(column)[~missing]
+        if len(values):
+            distinct = np.unique(values)
+            self.edges = distinct
+            if len(distinct) > _MOST_VALUES:
+                levels = np.arange(1, _BINS) / _BINS
+                self.edges = np.unique(quantiles(values, levels, weights[~missing]))
+        self.n = len(self.edges) + 2
+
+    def place(self, column: Column) -> Index:
+        """Return the bin of each row."""
+        missing = column.missing
+        if self.levels is None:
+            places = np.searchsorted(self.edges, np.where(missing, 0.0, _numbers(column)))
+            return np.where(missing, self.n - 1, places).astype(np.intp)
+        if column.is_coded:
+            by_level = [self.levels.get(level, self.n - 2) for level in column.levels]
+            return np.asarray(np.array([*by_level, self.n - 1])[column.values], np.intp)
+        labels = column.labels().tolist()
+        places = np.array([self.levels.get(label, self.n - 2) for label in labels], np.intp)
+        return np.where(missing, self.n - 1, places).astype(np.intp)
+
+
+def _numbers(column: Column) -> Floats:
+    """Return numbers, or dates as numbers."""
     if column.values.dtype.kind == "M":
-        values = column.values.astype("datetime64[us]").astype(np.float64)
-    elif column.values.dtype.kind == "O":
-        values = np.unique(column.values.astype(str), return_inverse=True)[1].astype(np.float64)
-    else:
-        values = np.where(missing, 0.0, column.values)
-    if missing.all():
-        return np.zeros(len(values), np.intp)
-    levels = np.arange(1, _BINS) / _BINS
-    edges = np.unique(quantiles(values[~missing], levels, weights[~missing]))
-    return np.where(missing, len(edges) + 1, np.searchsorted(edges, values))
+        return column.values.astype("datetime64[us]").astype(np.float64)
+    return column.values.astype(np.float64)
 
 
-def _folds(table: Table, rows: Index, seed: int) -> Index:
+def _folds(told: _Told, seed: int) -> Index:
     """Number the folds; rows that are tied together are in one."""
     rng = np.random.default_rng(seed)
-    units = np.arange(len(rows)) if table.groups is None else table.groups[rows]
+    units = np.arange(len(told.which)) if told.clusters is None else told.clusters
     number_of = np.unique(units, return_inverse=True)[1].ravel()
     fold = rng.permutation(np.arange(number_of.max() + 1) % _FOLDS)
     return np.asarray(fold[number_of], np.intp)
 
 
-def _scores(bins: Index, which: Index, weights: Floats, folds: Index, n_groups: int) -> Floats:
+def _out_of_fold(told: _Told, folds: Index, n_groups: int) -> Floats:
     """Return the share of each group in the bin of each row, by the rows of other folds."""
-    scores = np.empty((len(bins), n_groups))
-    n_bins = int(bins.max()) + 1
-    for fold in range(_FOLDS):
-        train, test = folds != fold, folds == fold
-        if not train.any() or not test.any():
-            continue
-        place = bins[train] * n_groups + which[train]
-        totals = np.bincount(place, weights[train], minlength=n_bins * n_groups)
-        totals = totals.reshape(n_bins, n_groups)
-        overall = totals.sum(axis=0) / totals.sum()
-        scale = weights[train].mean()
-        shares = (totals + scale * overall) / (totals.sum(axis=1, keepdims=True) + scale)
-        scores[test] = shares[bins[test]]
+    scores = np.empty((len(told.which), n_groups))
+    for fold in np.unique(folds):
+        test = folds == fold
+        scores[test] = _shares(told.take(~test), told.take(test), n_groups)
     return scores
+
+
+def _shares(learned: _Told, measured: _Told, n_groups: int) -> Floats:
+    """Return the share of each group in the bin of each measured row, by the rows learned from."""
+    bins = _Bins(learned.column, learned.weights)
+    place = bins.place(learned.column) * n_groups + learned.which
+    totals = np.bincount(place, learned.weights, minlength=bins.n * n_groups)
+    totals = totals.reshape(bins.n, n_groups)
+    overall = totals.sum(axis=0) / totals.sum()
+    scale = learned.weights.mean()
+    shares: Floats = (totals + scale * overall) / (totals.sum(axis=1, keepdims=True) + scale)
+    return shares[bins.place(measured.column)]
 
 
 def _judged(one: Proxy, bench: Benchmark | None, share: float) -> Proxy:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from clearwood._shared.numbers import IN_TABLES, interval, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation import Scale
-from clearwood.fairness.groups.grouping import one_line
+from clearwood.fairness.groups.grouping import Standing, one_line
 
 __all__ = ["Gap", "GapPart", "Source"]
 
@@ -73,6 +73,8 @@ class Gap(Result):
         The mean prediction of each group.
     shares
         The share of each group.
+    standing
+        Whether each group is judged, and if not, why: few rows, a small share, or a missing value.
     parts
         The total and its parts, group by group.
     scale
@@ -95,6 +97,7 @@ class Gap(Result):
     groups: tuple[str, ...]
     means: tuple[float, ...]
     shares: tuple[float, ...]
+    standing: tuple[Standing, ...]
     parts: tuple[GapPart, ...]
     scale: Scale = Scale.RESPONSE
     output: str | None = None
@@ -107,6 +110,12 @@ class Gap(Result):
     def __getitem__(self, group: str) -> tuple[GapPart, ...]:
         """Return the total and its parts for a group."""
         return tuple(part for part in self.parts if part.group == group)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The groups that are judged, the reference included."""
+        pairs = zip(self.groups, self.standing, strict=True)
+        return tuple(group for group, one in pairs if one is Standing.JUDGED)
 
     @property
     def has_ratios(self) -> bool:
@@ -143,6 +152,8 @@ class Gap(Result):
                 continue
             total, *rest = self[group]
             groups = f"{one_line(group)} against {one_line(self.reference)}"
+            if group not in self.judged:
+                groups += f", {self.standing[self.groups.index(group)]}"
             lines.append(f"{groups} ({names}): {self._text(total)}, of which")
             ordered = sorted(rest, key=lambda part: -abs(part.difference))
             lines += [f"  {self._text(part):<28} {part.name}" for part in ordered]

@@ -42,15 +42,21 @@ class Shares:
         Only differences between groups have a meaning, so the means may be off by a constant.
         """
         missing = means - self.values.sum(axis=1)
-        missing = missing - missing.mean()
+        missing = missing - _known_mean(missing)
         spread = self.errors**2
         total = spread.sum(axis=1, keepdims=True)
         part = np.where(total > 0, spread / np.where(total > 0, total, 1), 1 / spread.shape[1])
         values = self.values + part * missing[:, None]
         # rounding is left to the last column
         rest = means - values.sum(axis=1)
-        values[:, -1] += rest - rest.mean()
+        values[:, -1] += rest - _known_mean(rest)
         return Shares(values, self.errors, is_exact=self.is_exact)
+
+
+def _known_mean(values: Floats) -> float:
+    """Return the mean over the groups that have rows."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def by_column(pieces: Pieces, fair: Floats, *, seed: int) -> Shares:
@@ -121,6 +127,9 @@ def _sampled(pieces: Pieces, fair: Floats, seed: int) -> Shares:
             weights = pieces.weights[rows]
             for group in range(n_groups):
                 own = pieces.groups.which[rows] == group
+                if not own.any():  # a small group may not be among resampled rows
+                    passes[one, group] = np.nan
+                    continue
                 passes[one, group] = np.average(steps[own] / 2, axis=0, weights=weights[own])
             step(1)
     errors = passes.std(axis=0, ddof=1) / np.sqrt(_PASSES)

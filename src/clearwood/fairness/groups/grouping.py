@@ -1,7 +1,7 @@
 """Groups of people: the levels of protected columns, bands of numbers, and their combinations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import number
 from clearwood._shared.weights import quantiles
-from clearwood.table import NUMERIC, Column, Kind, Table
+from clearwood.table import NUMERIC, Column, Kind, Table, are_few_levels, number_text
 
 __all__ = [
     "Grouping",
@@ -20,8 +20,10 @@ __all__ = [
     "bands_by_column",
     "cross",
     "group_by",
+    "has_levels",
     "one_line",
     "protected_names",
+    "standings_of",
     "word_for_missing",
 ]
 
@@ -77,18 +79,45 @@ class Grouping:
         """The columns in words."""
         return " × ".join(self.columns)
 
+    def of_rows(self, rows: Index, others: Index) -> "Grouping":
+        """Return the same groups for other rows of the table.
+
+        Parameters
+        ----------
+        rows
+            The position in the table of each row that is grouped.
+        others
+            The positions to find the groups of; each of them is among the rows.
+        """
+        by_row = np.full(max(rows.max(initial=-1), others.max(initial=-1)) + 1, -1, dtype=np.intp)
+        by_row[rows] = self.which
+        return replace(self, which=by_row[others])
+
     def standings(self, rows: Index, shares: Floats, least: int, share: float) -> list[Standing]:
         """Return which groups are judged, by how many rows they have and the share of all."""
-        return [
-            Standing.MISSING
-            if None in group
-            else Standing.FEW_ROWS
-            if n < least
-            else Standing.SMALL_SHARE
-            if part < share
-            else Standing.JUDGED
-            for group, n, part in zip(self.levels, rows.tolist(), shares.tolist(), strict=True)
-        ]
+        return standings_of([None in group for group in self.levels], rows, shares, least, share)
+
+
+def standings_of(
+    are_missing: Sequence[bool], rows: Index, shares: Floats, least: int, share: float
+) -> list[Standing]:
+    """Return which groups are judged: not those of missing values, of few rows or a small share.
+
+    Examples
+    --------
+    >>> [str(one) for one in standings_of([False, True], np.array([50, 50]), np.ones(2), 30, 0.02)]
+    ['judged', 'value missing, counted only']
+    """
+    return [
+        Standing.MISSING
+        if is_missing
+        else Standing.FEW_ROWS
+        if n < least
+        else Standing.SMALL_SHARE
+        if part < share
+        else Standing.JUDGED
+        for is_missing, n, part in zip(are_missing, rows.tolist(), shares.tolist(), strict=True)
+    ]
 
 
 def word_for_missing(levels: Iterable[str | None]) -> str:
@@ -148,7 +177,7 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
         Of the rows; those of weight 0 belong to a group and do not make one.
     bands
         For numbers: the values at which one band ends and the next begins, or how many bands of
-        about equal weight.
+        about equal weight. Few different whole numbers are groups without bands.
 
     Examples
     --------
@@ -167,6 +196,10 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
             value=column.name,
             hint="an audit compares groups: turn it into a column of few levels.",
         )
+    elif bands is None and has_levels(column):
+        distinct, where = np.unique(column.values[~column.missing], return_inverse=True)
+        names, codes = [number_text(value) for value in distinct], np.full(len(column), -1, np.intp)
+        codes[~column.missing] = where
     else:
         names, codes = _banded(column, weights, bands)
     known = (codes >= 0) & (weights > 0)
@@ -195,6 +228,17 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
         levels.append((None,))
     # rows of weight 0 whose level no other row has belong to no group
     return Grouping((column.name,), tuple(levels), which)
+
+
+def has_levels(column: Column) -> bool:
+    """Whether a column makes groups as it is: by its levels, or by few whole numbers.
+
+    Examples
+    --------
+    >>> has_levels(Column("race", Kind.WHOLE, np.repeat([1.0, 2.0, 5.0], 20)))
+    True
+    """
+    return column.is_coded or (column.kind in NUMERIC and are_few_levels(column.values))
 
 
 def _banded(column: Column, weights: Floats, bands: Any) -> tuple[list[str], Index]:

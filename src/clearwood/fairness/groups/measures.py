@@ -1,6 +1,6 @@
 """Measures of each group of a grouping, compared with one of the groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -59,6 +59,8 @@ MEANINGS: Mapping[str, str] = {
     "impact_ratio": "selection rate / the highest of any judged group",
     "standard_deviations": "difference of the selection rates to the reference group / its "
     "standard error if both had one rate",
+    "favourable_of_class": "share of members of the class with the favourable decision",
+    "favourable_of_others": "share of non-members with the favourable decision",
     "true_positive_rate": "share of members of the class that are predicted to be members",
     "false_positive_rate": "share of non-members that are predicted to be members",
     "precision": "share of predicted members that are members",
@@ -70,6 +72,8 @@ OF_ERRORS = frozenset(
         "observed_less_expected",
         "loss",
         "auc",
+        "favourable_of_class",
+        "favourable_of_others",
         "true_positive_rate",
         "false_positive_rate",
         "precision",
@@ -141,6 +145,8 @@ class GroupMeasures(Result):
         is chosen for its value. Impact ratios always do.
     are_errors_too_good
         Whether the rows are those of the fit, on which errors are too small.
+    meanings, headings
+        By measure: what it means here, with the class and the decision named, and a short name.
     """
 
     columns: tuple[str, ...]
@@ -164,6 +170,7 @@ class GroupMeasures(Result):
     is_weighted: bool = False
     are_errors_too_good: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
@@ -222,6 +229,7 @@ class GroupMeasures(Result):
             {
                 "columns": self.columns,
                 "output": self.output,
+                "meanings": dict(self.meanings),
                 "reference": None if self.reference is None else self.names[self.reference],
                 "groups": lines,
                 "tenths": tenths,
@@ -390,7 +398,16 @@ def group_measures(
             collected.put("selection_rate", k, rates[k])
         if standing[k] is not Standing.JUDGED:
             continue
-        _of_truth(collected, k, group, audited, output, confidence, is_class=is_class)
+        _of_truth(
+            collected,
+            k,
+            group,
+            audited,
+            output,
+            confidence,
+            is_class=is_class,
+            has_decision=own_decision is not None,
+        )
         _relativity(collected, k, members[k], scores, audited, confidence, is_ratio=is_ratio)
     for k in judged:
         assert at is not None  # where a group is judged, one is the reference
@@ -408,9 +425,7 @@ def group_measures(
         quantiles(g.scores, QUANTILES, g.weights) if len(g.scores) else np.full(5, np.nan)
         for g in groups
     ]
-    meanings = {name: MEANINGS[name] for name in order}
-    if decision is None and "selection_rate" in meanings:
-        meanings["selection_rate"] = "share of rows whose most probable class it is"
+    words = _Words(audited, label, decision) if is_class else None
     return GroupMeasures(
         columns=grouping.columns,
         output=label,
@@ -432,8 +447,89 @@ def group_measures(
         is_simultaneous=is_best,
         is_weighted=audited.is_weighted,
         are_errors_too_good=audited.source == "rows of the fit",
-        meanings=meanings,
+        meanings={name: MEANINGS[name] for name in order}
+        | ({} if words is None else words.meanings(order)),
+        headings=_HEADINGS | ({} if words is None else words.headings(order)),
     )
+
+
+#: Short names that are not those of the measures themselves.
+_HEADINGS = {
+    "smd": "standardised difference",
+    "observed_expected": "observed / expected",
+    "observed_less_expected": "observed less expected",
+    "auc": "AUC",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """What the measures of a class mean: which class it is, and who is meant by a rate."""
+
+    audited: Audited
+    label: str
+    decision: Decision | None
+
+    @property
+    def member(self) -> str:
+        """The class, as a value of the target."""
+        return f"{short_name(self.audited.what)} = {short_name(self.label)}"
+
+    @property
+    def other(self) -> str:
+        """The other class, or the other classes."""
+        others = [one for one in self.audited.classes if one != self.label]
+        return (
+            f"{short_name(self.audited.what)} = {short_name(others[0])}"
+            if len(others) == 1
+            else f"another {short_name(self.audited.what)}"
+        )
+
+    @property
+    def consequence(self) -> str:
+        """What being predicted to be a member means for people."""
+        if self.decision is None:
+            return ""
+        gets = (self.decision.side == "high") == self.decision.is_favourable
+        return f", who {'have' if gets else 'do not have'} the favourable decision"
+
+    def headings(self, measures: Sequence[str]) -> dict[str, str]:
+        """Return short names of the measures that need the class in theirs."""
+        known = {
+            "mean_prediction": f"mean probability of {short_name(self.label)}",
+            "observed": f"observed {short_name(self.label)}",
+            "favourable_of_class": f"favourable decision if {self.member}",
+            "favourable_of_others": f"favourable decision if {self.other}",
+        }
+        return {name: known[name] for name in measures if name in known}
+
+    def meanings(self, measures: Sequence[str]) -> dict[str, str]:
+        """Return meanings of the measures that need the class in theirs."""
+        member, other = self.member, self.other
+        known = {
+            "mean_prediction": f"mean of the predicted probabilities of {member}",
+            "observed": f"share of rows with {member}",
+            "observed_expected": f"share of rows with {member} / mean of its predicted "
+            "probabilities; 1 if calibrated",
+            "auc": f"share of pairs of a row with {member} and one with {other} of which the first "
+            "has the higher prediction",
+            "favourable_of_class": f"of the rows with {member}, the share with the favourable "
+            "decision",
+            "favourable_of_others": f"of the rows with {other}, the share with the favourable "
+            "decision",
+            "true_positive_rate": f"of the rows with {member}, the share predicted to be "
+            f"so{self.consequence}",
+            "false_positive_rate": f"of the rows with {other}, the share predicted to be "
+            f"{short_name(self.label)}{self.consequence}",
+            "precision": f"of the rows predicted to be {short_name(self.label)}"
+            f"{self.consequence}, the share with {member}",
+        }
+        if self.decision is None:
+            known["selection_rate"] = (
+                f"share of rows whose most probable {short_name(self.audited.what)} is "
+                f"{short_name(self.label)}"
+            )
+        return {name: known[name] for name in measures if name in known}
 
 
 def _decided(
@@ -593,6 +689,7 @@ def _of_truth(
     confidence: float,
     *,
     is_class: bool,
+    has_decision: bool,
 ) -> None:
     """Compare predictions of a group with what was observed."""
     if group.truth is None:
@@ -624,7 +721,10 @@ def _of_truth(
         )
         if group.member is not None:
             predicted = group.member.astype(np.float64)
+            favoured = [] if group.favoured is None or not has_decision else [group.favoured]
             for name, values, where in (
+                *(("favourable_of_class", one, of_class) for one in favoured),
+                *(("favourable_of_others", one, ~of_class) for one in favoured),
                 ("true_positive_rate", predicted, of_class),
                 ("false_positive_rate", predicted, ~of_class),
                 ("precision", truth, group.member),

@@ -18,7 +18,7 @@ from clearwood.losses import Loss
 from clearwood.models import Learner, TableModel, load
 from clearwood.table import Role, Schema, Table, Task, as_table, read, read_as
 
-__all__ = ["Audited", "Source", "audited_rows", "read_with"]
+__all__ = ["Audited", "Source", "audited_rows", "model_rows", "read_with"]
 
 #: Where the rows come from: whether errors on them are those on new rows.
 Source = Literal["rows of the fit", "new rows", "out of fold"]
@@ -36,8 +36,10 @@ class Audited:
         Its name.
     table
         The rows.
+    training
+        The rows that the model was fitted to; None where only test rows are given.
     source
-        What they are to the model.
+        What the rows are to the model.
     rows
         The position in the table of each prediction.
     outputs
@@ -67,6 +69,7 @@ class Audited:
     what: str
     task: Task
     table: Table
+    training: Table | None
     source: Source
     rows: Index
     outputs: tuple[str, ...]
@@ -201,8 +204,32 @@ def audited_rows(
     table = read_with(data if test is None else test, schema, names)
     source: Source = "rows of the fit" if test is None else "new rows"
     if table.target is None and (schema is None or schema.target not in table.names):
-        return _without_target(model, table, source)
-    return _of_evaluation(evaluate(model, table), source, model)
+        audited = _without_target(model, table, source)
+    else:
+        audited = _of_evaluation(evaluate(model, table), source, model)
+    if test is None:
+        return audited
+    training, notes = _training(data, schema, names)
+    return replace(audited, training=training, notes=(*audited.notes, *notes))
+
+
+def _training(
+    data: Any, schema: Schema | None, names: Sequence[str]
+) -> tuple[Table | None, tuple[str, ...]]:
+    """Read the rows of the fit beside test rows, or remark why they cannot be used."""
+    try:
+        return (None if data is None else read_with(data, schema, names)), ()
+    except InputError as error:
+        return None, (f"the training rows cannot be used: {str(error).rstrip('.')}",)
+
+
+def model_rows(audited: Audited) -> Audited:
+    """Return what the model of a benchmark predicts itself for the rows that its folds predict.
+
+    The class that is looked at is the same.
+    """
+    own = _of_evaluation(evaluate(audited.model, audited.table), "rows of the fit", audited.model)
+    return own.of_class(audited.outputs[0])
 
 
 def _out_of_fold(bench: Benchmark, data: Any, test: Any, learner: str | None) -> Audited:
@@ -257,6 +284,7 @@ def _of_evaluation(evaluation: Evaluation, source: Source, model: Any) -> Audite
         what=evaluation.what,
         task=evaluation.task,
         table=evaluation.table,
+        training=evaluation.table,
         source=source,
         rows=evaluation.rows[known],
         outputs=outputs,
@@ -308,6 +336,7 @@ def _without_target(model: Any, table: Table, source: Source) -> Audited:
         what=what or "the prediction",
         task=Task(task),
         table=table,
+        training=table,
         source=source,
         rows=rows,
         outputs=outputs if classes else (what or "the prediction",),

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearwood._shared.arrays import Index
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
-from clearwood.fairness.groups.grouping import word_for_missing
+from clearwood.fairness.groups.grouping import Standing, has_levels, standings_of, word_for_missing
 from clearwood.fairness.predictors.law import Law, distinct
-from clearwood.table import Kind, Table
+from clearwood.table import Kind, Table, number_text
 
 __all__ = ["Groups", "groups_of", "protected_columns"]
 
@@ -74,12 +76,36 @@ class Groups:
         law = Law(self.cells, self.which[:0].astype(float))
         gap = word_for_missing(str(one) for labels in law.labels for one in labels)
         return tuple(
-            " & ".join(gap if one is None else str(one) for one in labels) for labels in law.labels
+            " & ".join(gap if one is None else _label(one) for one in labels)
+            for labels in law.labels
         )
+
+    def take(self, rows: Index) -> "Groups":
+        """Return the same groups of some rows."""
+        return Groups(self.cells, self.which[rows])
+
+    def standings(
+        self, weights: Floats | None, min_rows: int, min_share: float
+    ) -> tuple[Standing, ...]:
+        """Return which groups are judged, by the same rule as the measures of an audit.
+
+        Parameters
+        ----------
+        weights
+            Of the rows; those of weight 0 do not count.
+        min_rows, min_share
+            Groups with fewer rows or a smaller share of the weight are not judged.
+        """
+        own = np.ones(len(self.which)) if weights is None else weights
+        rows = np.bincount(self.which[own > 0], minlength=len(self))
+        totals = np.bincount(self.which, own, minlength=len(self))
+        are_missing = np.any([column.missing for column in self.cells.columns], axis=0)
+        shares = totals / max(float(totals.sum()), 1e-300)
+        return tuple(standings_of(are_missing.tolist(), rows, shares, min_rows, min_share))
 
 
 def groups_of(table: Table, names: Sequence[str]) -> Groups:
-    """Return the groups of a table; columns of numbers and of too many levels are refused.
+    """Return the groups of a table; columns of many numbers or too many levels are refused.
 
     Examples
     --------
@@ -89,7 +115,7 @@ def groups_of(table: Table, names: Sequence[str]) -> Groups:
     """
     for name in names:
         column = table.column(name)
-        if not column.is_coded:
+        if not has_levels(column):
             raise InputError(
                 f"the protected column {name!r} holds {_held(column.kind)}, which make no groups",
                 parameter="protected",
@@ -106,6 +132,11 @@ def groups_of(table: Table, names: Sequence[str]) -> Groups:
             hint="join levels before reading the table.",
         )
     return Groups(cells, which)
+
+
+def _label(value: Any) -> str:
+    """Write a level, or one of few whole numbers."""
+    return number_text(value) if isinstance(value, float) else str(value)
 
 
 def _held(kind: Kind) -> str:

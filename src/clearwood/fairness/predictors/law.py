@@ -12,6 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.weights import counted
 from clearwood.explanation import learner_players
+from clearwood.fairness.predictors.response import forest_of
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Kind, Table, identical_rows
@@ -215,7 +216,7 @@ def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:
     own = {column.name: column for column in cells.columns}
     base = table.take(np.zeros(cells.n_rows, np.intp))
     rows = replace(base, columns=tuple(own.get(c.name, c) for c in base.columns))
-    forest = _forest(model)
+    forest = forest_of(model)
     if forest is not None:
         seen = [k for k, g in enumerate(forest.groups) if forest.columns[g] in own]
         values = forests.rounded(forest, forest.matrix(rows))
@@ -228,14 +229,6 @@ def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:
         )
         return codes
     return None
-
-
-def _forest(model: Any) -> Forest | None:
-    """Return the trees of a model, where it is made of trees."""
-    try:
-        return forests.from_model(model) if forests.supports(model) else None
-    except InputError:
-        return None
 
 
 def _steps(forest: Forest, feature: int, values: Floats) -> Floats:

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from clearwood._shared.messages import tell
 from clearwood.fairness.predictors.calibration import Way
 from clearwood.fairness.predictors.fair_model import FairKind, FairModel
 from clearwood.fairness.predictors.response import is_fitted, read_rows
+from clearwood.fairness.predictors.use import used_columns
+from clearwood.table import Table
 
 __all__ = ["fair"]
 
@@ -99,6 +102,19 @@ def fair(
         by_group=by_group,
     )
     made.check_options()
-    if not is_fitted(model):
-        return made.fit(read_rows(model, data, protected))
-    return made.settle(model, read_rows(model, data, protected))
+    table = read_rows(model, data, protected)
+    made = made.settle(model, table) if is_fitted(model) else made.fit(table)
+    if kind == "free" and not by_group:
+        _warn_of_unused(made, table)
+    return made
+
+
+def _warn_of_unused(made: FairModel, table: Table) -> None:
+    """Warn that averaging over columns changes nothing where the model does not use them."""
+    names = made.protected_
+    if not used_columns(made.models_[0], table, names):
+        tell(
+            f"no prediction of the model changes with {' or '.join(map(repr, names))}, so "
+            "averaging over it changes nothing: what other columns reveal about it stays in the "
+            "predictions"
+        )

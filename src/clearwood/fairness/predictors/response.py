@@ -1,7 +1,7 @@
 """Any model as numbers on the scale of the target, and models fitted again to other columns."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -14,15 +14,18 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.fairness.groups.rows import read_with
-from clearwood.forest import Forest
+from clearwood.forest import Forest, from_model, supports
 from clearwood.models import TableModel
 from clearwood.table import Role, Schema, Table, Task
 
 __all__ = [
+    "ReadRows",
     "classes_of",
     "features_of",
     "fitted_to",
+    "forest_of",
     "is_fitted",
+    "read_both",
     "read_rows",
     "respond",
     "schema_of",
@@ -48,6 +51,47 @@ def read_rows(model: Any, data: Any, protected: Any = None) -> Table:
     """Return the data as a table: the model's columns with their roles, and protected ones."""
     names = (protected,) if isinstance(protected, str) else tuple(protected or ())
     return read_with(data, getattr(model, "schema_", None), names)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRows:
+    """The rows that models are fitted to, and those that predictions are measured on.
+
+    Parameters
+    ----------
+    training
+        The rows of every fit; None where they are not given.
+    measured
+        The rows whose predictions are compared: the test rows, or those of the fit without any.
+    """
+
+    training: Table | None
+    measured: Table
+
+    @property
+    def has_test(self) -> bool:
+        """Whether other rows are measured than those of the fit."""
+        return self.measured is not self.training
+
+    def of_fits(self) -> Table:
+        """Return the rows that models are fitted to, or refuse where they are not known."""
+        if self.training is None:
+            raise InputError(
+                "models are fitted again to the training rows, and there are only test rows",
+                parameter="data",
+                hint="give the rows that the model was fitted to as well.",
+            )
+        return self.training
+
+
+def read_both(model: Any, data: Any, test: Any, protected: Any = None) -> ReadRows:
+    """Read the training rows, and the test rows where there are any."""
+    training = None if data is None else read_rows(model, data, protected)
+    if test is not None:
+        return ReadRows(training, read_rows(model, test, protected))
+    if training is None:
+        raise InputError("there are no rows to compare", parameter="data")
+    return ReadRows(training, training)
 
 
 def schema_of(model: Any, table: Table) -> Schema:
@@ -81,6 +125,14 @@ def _own_names(model: Any) -> Sequence[str] | None:
         return model.columns
     names = getattr(getattr(model, "best_estimator_", model), "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def forest_of(model: Any) -> Forest | None:
+    """Return the trees of a model, where it is made of trees."""
+    try:
+        return from_model(model) if supports(model) else None
+    except InputError:
+        return None
 
 
 def task_of(model: Any, table: Table) -> Task:

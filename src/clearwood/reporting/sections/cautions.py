@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood._shared.numbers import count, percent
+from clearwood.fairness import used_columns
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
@@ -441,7 +442,8 @@ def _drifting(findings: Findings) -> Iterator[Caution]:
 
 
 def _protected(findings: Findings) -> Iterator[Caution]:
-    used = [name for name in findings.table.protected if name in findings.used]
+    taken = [name for name in findings.table.protected if name in findings.used]
+    used = used_columns(findings.model, findings.table, taken)
     if not used:
         return
     shares = findings.shares

@@ -48,7 +48,8 @@ def survey(named: Sequence[tuple[str, Rows]], request: Request, origin: str) -> 
             name,
             most=MOST_LEVELS
             if _has_levels(assigned.kinds.get(name))
-            else MOST_NUMBERS * (name == target),
+            # whether these are few levels depends on every different number
+            else MOST_NUMBERS * (name == target or assigned.roles.get(name) is Role.PROTECTED),
         )
         for name in reader.names
     }

@@ -11,13 +11,14 @@ import numpy as np
 from clearwood._shared.calls import remembers_options
 from clearwood._shared.checks import check_whole
 from clearwood._shared.draws import draw_rows as rows_drawn
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
 from clearwood.table.exposure import check_exposure
 from clearwood.table.identical import IDENTICAL_ROWS
+from clearwood.table.kinds.code_like import are_few_levels, named_like_code
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, find_kind, settle
@@ -348,6 +349,9 @@ def settled_table(
         if raw.name not in settled:
             kind = stated.get(raw.name, known.get(raw.name))
             settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
+            if roles.get(raw.name) is Role.PROTECTED and raw.name not in stated:
+                settled[raw.name], asked = _as_groups(raw, settled[raw.name])
+                findings += asked
     columns = [evidence(settled[raw.name]) for raw in raws]
     by_name = {one.column.name: one for one in columns}
     check_weights(by_name.get(_named(roles, Role.WEIGHT) or ""))
@@ -361,8 +365,14 @@ def settled_table(
     free = (raw for raw in raws if raw.name not in stated and raw.name not in given)
     odd = (words_among_numbers(raw) for raw in free)
     features = (c for c in columns if roles.get(c.column.name, Role.FEATURE) in _FEATURES)
-    doubtful = (implausible(one) for one in features if one.column.name not in plain)
-    findings += [*filter(None, odd), *unusual, *filter(None, doubtful)]
+    of_numbers = [one for one in features if one.column.name not in plain]
+    doubtful = (implausible(one) for one in of_numbers)
+    coded = (
+        named_like_code(one)
+        for one in of_numbers
+        if one.column.name not in stated and one.column.name != to_predict
+    )
+    findings += [*filter(None, odd), *unusual, *filter(None, doubtful), *filter(None, coded)]
     table = Table(tuple(one.column for one in columns), roles, chosen)
     n_rows = columns[0].n_rows
     if to_predict is not None and len(table.features) > n_rows:
@@ -712,6 +722,22 @@ def dropped_rows(n_rows: int) -> list[Finding]:
     if not n_rows:
         return []
     return [Finding(f"{count(n_rows, 'row')} without a target left out", warn=False)]
+
+
+def _as_groups(raw: Raw, column: Column) -> tuple[Column, list[Finding]]:
+    """Return a protected column of few whole numbers as levels, and a note of it.
+
+    Its groups are compared, and a line through codes such as 1, 2 and 3 would merge them.
+    """
+    if column.kind is not Kind.WHOLE or not are_few_levels(column.values, raw.n_present):
+        return column, []
+    grouped = settle(raw, Kind.CATEGORY)
+    note = words(
+        f"protected column {raw.name!r} holds {len(grouped.levels)} whole numbers "
+        f"({', '.join(grouped.levels)}), which are taken as levels; if they are amounts, set ",
+        Option("kinds", {raw.name: "whole number"}),
+    )
+    return grouped, [Finding(note, left_out=False)]
 
 
 def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
