@@ -1,5 +1,6 @@
 # make demo    install into .venv and run the demo
-# make test    install what the tests need and run every check
+# make test    install what the tests need, the browser included, and run every check
+#              (BROWSER=no skips what needs a browser; BROWSER=/path/to/chrome takes that one)
 # make coverage  run the tests and count the lines that they reach; fails below the floor
 # make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less,
 #              PAGE=docs/background/performance.md to write the tables of that page)
@@ -21,6 +22,12 @@ PIP := $(BIN)/python $(INSTALL)
 # Modules are compiled when they are first imported, once for all processes, even where the environment
 # says otherwise: tests start hundreds of processes, and compiling all libraries takes each 8 seconds.
 export PYTHONDONTWRITEBYTECODE :=
+# Desktops set BROWSER to a browser that cannot be driven, so from there only "no" is taken.
+ifeq ($(origin BROWSER),command line)
+export CLEARWOOD_BROWSER := $(BROWSER)
+else ifeq ($(BROWSER),no)
+export CLEARWOOD_BROWSER := no
+endif
 
 .PHONY: demo test check-code check-docs coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
@@ -29,14 +36,14 @@ $(VENV)/made:
 	@tools/prerequisites $(PYTHON)
 	@echo "making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@# the pip of an older Python takes half as long again to unpack what is needed
+	@# the pip of an older Python takes half as long again to unpack the dependencies
 	@$(PIP) --upgrade pip
 	@touch $@
 
 # The kernels are compiled while pip unpacks what Clearwood, its tests or its documentation need.
-$(VENV)/installed: WHAT = what it rests on (a minute or two)
-$(VENV)/installed-test: WHAT = what its tests need (about three minutes)
-$(VENV)/installed-docs: WHAT = what its documentation needs (two minutes)
+$(VENV)/installed: WHAT = its dependencies (a minute or two)
+$(VENV)/installed-test: WHAT = the dependencies of its tests (about three minutes)
+$(VENV)/installed-docs: WHAT = the dependencies of its documentation (two minutes)
 
 $(VENV)/installed $(VENV)/installed-test $(VENV)/installed-docs: $(VENV)/made $(BUILT_FROM)
 	@echo "installing Clearwood and $(WHAT)"

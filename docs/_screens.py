@@ -4,7 +4,6 @@
 Where Chromium is missing, it says so and leaves the pictures that are there.
 """
 
-import shutil
 import struct
 import subprocess
 import sys
@@ -14,6 +13,9 @@ import zlib
 from pathlib import Path
 
 import clearwood as cw
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+from browser import browser
 
 ASSETS = Path(__file__).parent / "assets"
 SIZE = (1180, 860)
@@ -41,11 +43,11 @@ def audit(to: Path) -> None:
 PAGES = {"report": report, "audit": audit}
 
 
-def picture(browser: str, page: Path, to: Path) -> None:
+def picture(program: str, page: Path, to: Path) -> None:
     """Save the first screen of a page as Chromium draws it, with the version in the file."""
     width, height = SIZE
     command = [
-        browser,
+        program,
         *("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
         *("--disable-background-networking", "--virtual-time-budget=3000"),
         *(f"--window-size={width},{height}", f"--screenshot={to}", page.as_uri()),
@@ -61,12 +63,11 @@ def picture(browser: str, page: Path, to: Path) -> None:
 def main() -> int:
     """Make the pages and their pictures."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ASSETS
-    names = ("chromium-headless-shell", "chromium", "chromium-browser")
-    browser = next(filter(None, map(shutil.which, names)), None)
-    if browser is None:
+    program = browser()
+    if program is None:
         print(
-            "Chromium is missing, so the pictures of the report and the audit are those of the "
-            "repository. Hint: apt-get install chromium-headless-shell"
+            "there is no browser, so the pictures of the report and the audit are those of the "
+            "repository. Hint: apt-get install chromium"
         )
         return 0
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
@@ -74,7 +75,7 @@ def main() -> int:
         for name, make in PAGES.items():
             page = Path(scratch) / f"{name}.html"
             make(page)
-            picture(browser, page, folder / f"{name}.png")
+            picture(program, page, folder / f"{name}.png")
     return 0
 
 

@@ -29,7 +29,7 @@ FLOW = [
     {"fairness", "datasets"},
     {"plot"},
     {"reporting"},
-    {"cli", "serve"},
+    {"cli"},
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.
 PLOTTED = {

@@ -7,15 +7,14 @@ wider than a phone.
 usage: python tools/check_site.py SITE
 """
 
-import shutil
 import sys
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
-#: The shell draws pages without the window around them, which is quicker.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+from browser import browser
+
 PHONE = {"width": 400, "height": 800}
 #: What a reader searches for, and what one of the first pages found must include.
 SEARCHES = {
@@ -85,17 +84,17 @@ def old_screens(site: Path) -> list[str]:
     ]
 
 
-def in_a_browser(site: Path) -> list[str]:
+def in_a_browser(site: Path, program: str) -> list[str]:
     """Return what is wrong with the pages when they are opened."""
     from playwright.sync_api import sync_playwright
 
     problems = []
     with sync_playwright() as play:
-        browser = play.chromium.launch(
-            executable_path=next(filter(None, map(shutil.which, BROWSERS)), None),
+        opened = play.chromium.launch(
+            executable_path=program,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
-        page = browser.new_page(viewport=PHONE)
+        page = opened.new_page(viewport=PHONE)
         asked: dict[str, set[str]] = defaultdict(set)
         page.on("request", lambda request: asked[page.url].add(request.url))
         for file in pages_of(site):
@@ -115,14 +114,14 @@ def in_a_browser(site: Path) -> list[str]:
             for url in urls
             if urlsplit(url).scheme not in {"file", "data", "about", "blob"}
         ]
-        problems += _searches(browser, site)
-        browser.close()
+        problems += _searches(opened, site)
+        opened.close()
     return problems
 
 
-def _searches(browser: object, site: Path) -> list[str]:
+def _searches(opened: object, site: Path) -> list[str]:
     problems = []
-    page = browser.new_page(viewport={"width": 1300, "height": 900})  # type: ignore[attr-defined]
+    page = opened.new_page(viewport={"width": 1300, "height": 900})  # type: ignore[attr-defined]
     for words, found in SEARCHES.items():
         page.goto((site / "index.html").as_uri())
         page.wait_for_selector(".md-search__input", state="visible")
@@ -142,7 +141,12 @@ def main() -> int:
         print(__doc__)
         return 2
     site = Path(sys.argv[1]).resolve()
-    problems = [*broken_links(site), *old_screens(site), *in_a_browser(site)]
+    problems = [*broken_links(site), *old_screens(site)]
+    program = browser()
+    if program is None:
+        print("no browser: the pages were not opened in one")
+    else:
+        problems += in_a_browser(site, program)
     print("\n".join(problems) or f"{len(pages_of(site))} pages are in order")
     return bool(problems)
 

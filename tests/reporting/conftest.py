@@ -1,7 +1,7 @@
 """A real browser for the report's tests: network off, every complaint an error."""
 
+import importlib.util
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,14 +22,20 @@ from clearwood.reporting import (
     Widget,
 )
 
+_spec = importlib.util.spec_from_file_location(
+    "_browser", Path(__file__).parents[2] / "tools" / "browser.py"
+)
+_browser = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_browser)
+
 
 # One browser a module: its event loop, which others' tests must not find running, ends with it.
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    program = _browser.browser()
     if program is None:
-        pytest.skip("Chromium is not installed; `make test` installs it")
+        pytest.skip("no browser: `make test` installs Chromium where BROWSER=no is not set")
     with sync_api.sync_playwright() as playwright:
         opened = playwright.chromium.launch(
             executable_path=program,
