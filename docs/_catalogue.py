@@ -21,9 +21,12 @@ sampling. The loss determines what a prediction estimates, so compare *estimates
 learners. Every learner can [choose its columns inside the fit](../models/selection.md) with
 `select=` or `--select`.
 
-Under *Mathematics*, *Hiabu* is Interpretable Machine Learning (2024), *Rosso* the notes on The
-Elements of Statistical Learning, *Shah* Mathematics of Machine Learning, and *course notes* the
-unnamed machine-learning course.
+*Described in* names the paper or book to read, with the chapters and sections of books: Bishop
+(2006), *Pattern Recognition and Machine Learning*; Gelman and others (2013), *Bayesian Data
+Analysis*; Goodfellow, Bengio and Courville (2016), *Deep Learning*; Hastie, Tibshirani and
+Friedman (2009), *The Elements of Statistical Learning*; McCullagh and Nelder (1989), *Generalized
+Linear Models*; Siddiqi (2017), *Intelligent Credit Scoring*. The pages on [interpretable
+learning](../seeds/interpretable-learning.md) and its neighbours go through the mathematics.
 """
 
 ENCODING = {
@@ -93,7 +96,7 @@ def section(entry: Entry) -> list[str]:
         f"- **Loss:** {escaped(entry.loss)}",
         f"- **Estimates:** {entry.estimates}",
         f"- **From:** {entry.source}{needs}",
-        f"- **Mathematics:** {entry.section}",
+        f"- **Described in:** {entry.described_in}",
         f"- **Encoding:** {'; '.join(encoding)}",
         *(["- **Monotone constraints:** yes"] if entry.monotone else []),
     ]

@@ -120,7 +120,7 @@ def test_random_points_of_the_tuning_space_are_valid_settings(entry):
 
 @pytest.mark.parametrize("entry", BUILT_IN, ids=lambda entry: entry.name)
 def test_entries_say_what_they_are(entry):
-    for text in (entry.title, entry.family, entry.source, entry.section, entry.loss):
+    for text in (entry.title, entry.family, entry.source, entry.described_in, entry.loss):
         assert text
         assert text == text.strip()
     assert len(entry.title) <= 90
@@ -305,7 +305,7 @@ def test_a_learner_of_ones_own_can_be_registered(monkeypatch):
         tasks=frozenset({Task.REGRESSION}),
         reading="glass box",
         source="scikit-learn TheilSenRegressor",
-        section="",
+        described_in="",
         loss="spatial median of least squares fits",
         estimates="mean",
         build=lambda job: TheilSenRegressor(random_state=job.seed, **job.settings),

@@ -217,7 +217,7 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
         tasks=frozenset({Task.REGRESSION}),
         reading="glass box",
         source="",
-        section="",
+        described_in="",
         loss="",
         estimates="",
         build=lambda job: Doubled(),

@@ -152,7 +152,7 @@ def register(entry: Entry, *, replace: bool = False) -> None:
     >>> register(Entry(
     ...     name="theil-sen", title="Theil-Sen regression", family="linear",
     ...     tasks=frozenset({Task.REGRESSION}), reading="glass box",
-    ...     source="scikit-learn TheilSenRegressor", section="", loss="spatial median",
+    ...     source="scikit-learn TheilSenRegressor", described_in="", loss="spatial median",
     ...     estimates="mean", build=build, defaults={"max_subpopulation": 10_000},
     ... ), replace=True)
     >>> get("theil-sen").title

@@ -94,8 +94,8 @@ class Entry:
         How its predictions can be read.
     source
         The library and class it comes from.
-    section
-        Where the mathematics is explained: document and section.
+    described_in
+        The paper or book that describes it, with the chapter or section.
     loss
         What it minimises.
     estimates
@@ -142,7 +142,7 @@ class Entry:
     tasks: frozenset[Task]
     reading: Reading
     source: str
-    section: str
+    described_in: str
     loss: str
     estimates: str
     build: Callable[[Job], Any]

@@ -20,7 +20,7 @@ __all__ = ["models"]
 
 #: Fields of an entry that its JSON document has as they are.
 _FIELDS = (
-    *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "section"),
+    *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "described_in"),
     *("categories", "missing", "scale", "monotone", "advice", "how_to_read"),
     "complexity",
 )
@@ -175,7 +175,7 @@ def _one(entry: "Entry", *, json: bool) -> None:
         ("minimises", entry.loss),
         ("estimates", entry.estimates),
         ("from", entry.source),
-        ("described in", entry.section or "-"),
+        ("described in", entry.described_in or "-"),
         ("columns", _columns(entry)),
     ]
     if entry.advice:

@@ -162,7 +162,7 @@ ENTRIES = (
         reading="glass box",
         source="clearwood BayesRegressor, BayesClassifier, BayesPoisson (conjugate; Laplace or "
         "Hamiltonian Monte Carlo written here, as libraries for it are heavy; nutpie on request)",
-        section="course notes 38-39; 19.4",
+        described_in="Gelman and others (2013), 14 and 16",
         loss="negative log-likelihood + Σ (β − prior mean)² / (2 · prior variance)",
         estimates="mean; probability: at the posterior mean, or mode, of the coefficients",
         advice="Take it where it matters how sure a prediction is, where rows are few, or where "

@@ -185,7 +185,7 @@ _boosting = partial(
     family="boosting",
     tasks=ANY,
     reading="tree",
-    section="Hiabu 5.4; Rosso 6; course notes 26",
+    described_in="Friedman (2001); Hastie, Tibshirani and Friedman (2009), 10.10",
     loss="squared error, Poisson deviance for counts, gamma or Tweedie deviance for amounts, log "
     "loss for classes; or the loss set",
     estimates="mean; probability",
@@ -230,6 +230,7 @@ ENTRIES = (
         name="lightgbm",
         title="LightGBM: gradient boosted trees grown leaf by leaf",
         source="LightGBM LGBMRegressor, LGBMClassifier",
+        described_in="Ke and others (2017)",
         build=_lightgbm,
         fit_options=_lightgbm_fit_options,
         defaults={
@@ -263,7 +264,7 @@ ENTRIES = (
         name="xgboost",
         title="XGBoost: gradient boosted trees with second derivatives and penalised leaves",
         source="XGBoost XGBRegressor, XGBClassifier",
-        section="Hiabu 5.4",
+        described_in="Chen and Guestrin (2016)",
         build=_xgboost,
         defaults={
             "objective": None,
@@ -297,6 +298,7 @@ ENTRIES = (
         name="catboost",
         title="CatBoost: gradient boosting with symmetric trees",
         source="CatBoost CatBoostRegressor, CatBoostClassifier",
+        described_in="Prokhorenkova and others (2018)",
         build=_catboost,
         defaults={
             "loss_function": None,
@@ -326,7 +328,7 @@ ENTRIES = (
         tasks=ANY,
         reading="glass box",
         source="interpret ExplainableBoostingRegressor, ExplainableBoostingClassifier",
-        section="Hiabu 4.3 and 5.4; Rosso 8",
+        described_in="Lou, Caruana, Gehrke and Hooker (2013); Nori and others (2019)",
         loss="squared error, Poisson deviance for counts, gamma or Tweedie deviance for amounts, "
         "log loss for classes",
         estimates="mean; probability",

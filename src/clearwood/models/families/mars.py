@@ -15,7 +15,7 @@ ENTRIES = (
         tasks=ANY,
         reading="glass box",
         source="clearwood MarsRegressor, MarsPoisson, MarsClassifier",
-        section="Rosso 8, equations (128)-(131)",
+        described_in="Friedman (1991); Hastie, Tibshirani and Friedman (2009), 9.4",
         loss="squared error, terms by generalised cross-validation; then log loss or Poisson "
         "deviance + ridge · Σ β² / 2",
         estimates="mean; probability",

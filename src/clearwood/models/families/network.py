@@ -129,7 +129,7 @@ ENTRIES = (
         tasks=ANY,
         reading="black box",
         source="scikit-learn MLPRegressor, MLPClassifier",
-        section="Hiabu 6; course notes 27-30",
+        described_in="Hastie, Tibshirani and Friedman (2009), 11",
         loss="squared error, with the target standardised, or log loss, + alpha · Σ β² / 2",
         estimates="mean; probability",
         advice="A network without an extra to install. 'network' does more (embeddings of "
@@ -158,7 +158,7 @@ ENTRIES = (
         name="network",
         title="Neural network on PyTorch: embeddings, dropout, schedules, monotone columns",
         source="clearwood NetworkRegressor, NetworkClassifier, on PyTorch",
-        section="Hiabu 6; course notes 27-31",
+        described_in="Goodfellow, Bengio and Courville (2016), 6 to 8; Guo and Berkhahn (2016)",
         advice="Take it for smooth functions of numbers and for categories of many levels, with "
         "thousands of rows or more. On small tables and where effects have jumps, boosted trees "
         "('gbm') usually predict better and train faster; where the model must be read, take "
@@ -194,7 +194,7 @@ ENTRIES = (
         name="transformer",
         title="Transformer for tables on PyTorch: attention over columns",
         source="clearwood TransformerRegressor, TransformerClassifier, on PyTorch",
-        section="course notes 31",
+        described_in="Vaswani and others (2017); Gorishniy and others (2021)",
         advice="Take it where columns interact in ways that depend on the row, with many rows and "
         "time to train: a fit takes many times as long as that of 'network'. The weights of "
         "attention can be looked at, and explain nothing by themselves.",
@@ -221,7 +221,7 @@ ENTRIES = (
         name="cnn",
         title="Convolutional network on PyTorch, for columns that form a grid",
         source="clearwood CnnRegressor, CnnClassifier, on PyTorch",
-        section="Hiabu 6; course notes 31",
+        described_in="LeCun and others (1998); Goodfellow, Bengio and Courville (2016), 9",
         advice="Take it where neighbouring columns belong together, such as pixels or hours by "
         "days: set grid=(rows, columns), which the columns fill row by row. On columns without "
         "such an order it has nothing to gain over 'network'.",

@@ -142,7 +142,7 @@ ENTRIES = (
     _single(
         name="tree",
         title="Decision tree (CART), pruned by cross-validation",
-        section="Hiabu 5.1-5.2; Rosso 8; Shah 2.1; course notes 7",
+        described_in="Breiman and others (1984); Hastie, Tibshirani and Friedman (2009), 9.2",
         advice="Take it for a model that fits on a page and can be followed by hand, or where many "
         "values are missing: surrogates stand in for them. Its predictions are steps, usually "
         "worse than those of 'gam' or boosted trees, and its splits change with small changes of "
@@ -154,7 +154,7 @@ ENTRIES = (
     _single(
         name="bumping",
         title="Bumping: of trees grown on bootstrap samples, the one that fits all rows best",
-        section="Rosso 5, equation (57)",
+        described_in="Tibshirani and Knight (1999); Hastie, Tibshirani and Friedman (2009), 8.9",
         advice="Take it instead of 'tree' where columns matter only together, so that no first "
         "split looks useful. It is a single tree, read and drawn like any other, and takes about "
         "twenty times as long to fit. Where columns matter one by one it gains nothing.",
@@ -167,7 +167,7 @@ ENTRIES = (
         name="bagging",
         title="Bagging: trees fitted to bootstrap samples and averaged",
         source="scikit-learn BaggingRegressor, BaggingClassifier",
-        section="Hiabu 5.3; Rosso 5; course notes 8",
+        described_in="Breiman (1996); Hastie, Tibshirani and Friedman (2009), 8.7",
         build=_bagging,
         defaults={
             "n_estimators": 200,
@@ -182,7 +182,7 @@ ENTRIES = (
         name="forest",
         title="Random forest: bagged trees with a random subset of features at each split",
         source="scikit-learn RandomForestRegressor, RandomForestClassifier",
-        section="Hiabu 5.3; Rosso 9; Shah 2.2; course notes 9",
+        described_in="Breiman (2001); Hastie, Tibshirani and Friedman (2009), 15",
         build=partial(_forest, kind="RandomForest"),
         resolve=_usual_forest,
     ),
@@ -190,7 +190,7 @@ ENTRIES = (
         name="extra-trees",
         title="Extremely randomised trees: the best of several random thresholds at each split",
         source="scikit-learn ExtraTreesRegressor, ExtraTreesClassifier",
-        section="Rosso 9; course notes 9 (random forests with random thresholds)",
+        described_in="Geurts, Ernst and Wehenkel (2006)",
         build=partial(_forest, kind="ExtraTrees"),
         resolve=_usual_forest,
     ),
@@ -201,7 +201,7 @@ ENTRIES = (
         tasks=ANY,
         reading="black box",
         source="scikit-learn AdaBoostRegressor, AdaBoostClassifier",
-        section="Rosso 6; Hiabu 5.4; course notes 24",
+        described_in="Freund and Schapire (1997); Hastie, Tibshirani and Friedman (2009), 10.1",
         loss="exponential loss for classes; AdaBoost.R2 for numbers",
         estimates="class, with scores that are poor as probabilities; weighted median for numbers",
         build=_adaboost,
