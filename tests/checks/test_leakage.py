@@ -131,6 +131,90 @@ def test_a_number_that_stands_for_the_outcome_is_a_level(outcome):
     assert (leak.kind, leak.level, leak.outcome) == ("level", "0", "yes")
 
 
+def planted(where, seed=0, n=2000):
+    """Rows in one part of a column nearly all have the outcome; the others follow honest columns.
+
+    Every part is where a leak was overlooked: above a cut, between two, in several levels, in
+    several codes, and in a flag that 30 rows have.
+    """
+    rng = np.random.default_rng([8, seed])
+    x = rng.normal(size=n)
+    y = rng.uniform(size=n) < special.expit(x - 1.6)
+    code = rng.integers(0, 200, n)
+    marked = np.zeros(n, bool)
+    if where == "above":
+        marked = rng.uniform(size=n) < 0.34
+        column = np.where(marked, 30 + rng.gamma(2, 5, n), rng.uniform(0, 30, n))
+    elif where == "between":
+        marked = rng.uniform(size=n) < 0.1
+        outside = np.where(
+            rng.uniform(size=n) < 0.5, rng.uniform(0, 40, n), rng.uniform(45, 100, n)
+        )
+        column = np.where(marked, rng.uniform(40, 45, n), outside)
+    elif where in ("levels", "codes"):
+        marked = (rng.uniform(size=200) < 0.2)[code]
+        column = code if where == "codes" else np.array([f"agency {k}" for k in code])
+    else:
+        marked[rng.choice(n, 30, replace=False)] = True
+        column = marked.astype(int)
+    y = np.where(marked, rng.uniform(size=n) < 0.97, y)
+    return read(y, x=x, leak=column)
+
+
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [
+        ("above", "range"),
+        ("between", "range"),
+        ("levels", "levels"),
+        ("codes", "levels"),
+        ("flag", "level"),
+    ],
+)
+def test_rows_of_a_part_of_a_column_that_have_one_outcome_are_suspected(where, kind):
+    (leak,) = leakage(planted(where, seed=1)).leaks
+    assert (leak.column, leak.kind, leak.outcome) == ("leak", kind, "yes")
+    assert leak.low < leak.share == pytest.approx(0.97, abs=0.05)
+    assert leak.others < 0.5
+    assert f"{leak.members:,} of {leak.rows:,} rows have y = yes" in leak.text
+    assert "of the others" in leak.text
+
+
+def test_the_range_of_a_leak_is_named():
+    (above,) = leakage(planted("above")).leaks
+    (between,) = leakage(planted("between")).leaks
+    assert above.above == pytest.approx(30, abs=0.5)
+    assert above.up_to is None
+    assert "leak above 3" in above.text
+    assert (between.above, between.up_to) == pytest.approx((40, 45), abs=0.5)
+
+
+def test_the_end_of_a_long_slope_is_no_range():
+    """The largest 20 % of the column are nearly pure as well, and no row just below is unlike."""
+    x = np.random.default_rng(0).normal(size=4000)
+    y = np.random.default_rng(1).uniform(size=4000) < special.expit(2.5 * x)
+    assert y[x > 0.85].mean() > 0.95
+    assert leakage(read(y, x=x, rounded=np.round(x, 1), whole=np.round(5 * x))).leaks == ()
+
+
+def test_the_exposure_as_a_feature_is_suspected():
+    rng = np.random.default_rng(0)
+    years = rng.uniform(0.05, 1, 800)
+    data = {
+        "log_years": np.log(years),
+        "days": np.round(-365 * years),
+        "age": rng.integers(18, 80, 800) + years,
+        "years": years,
+        "claims": rng.poisson(0.3 * years),
+    }
+    exposed = leakage(cw.read(data, target="claims", exposure="years")).leaks
+    assert {(leak.column, leak.kind) for leak in exposed} == {
+        ("log_years", "exposure"),
+        ("days", "exposure"),
+    }
+    assert leakage(cw.read(data, target="claims")).leaks == ()
+
+
 def clean(seed):
     """Draw an honest table: categories, gaps, and one column with R² 0.5 or AUC 0.85."""
     rng = np.random.default_rng(seed)

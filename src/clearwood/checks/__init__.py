@@ -14,7 +14,8 @@ from clearwood.checks.column_pairs import (
     strengths,
 )
 from clearwood.checks.drift import ColumnDrift, Drift, drift
-from clearwood.checks.leakage import Leak, Leakage, leakage
+from clearwood.checks.leak import Leak
+from clearwood.checks.leakage import Leakage, leakage
 from clearwood.checks.twins import Twins, twins
 
 __all__ = [

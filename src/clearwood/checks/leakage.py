@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold
@@ -15,10 +14,12 @@ from sklearn.tree import DecisionTreeRegressor
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, words
-from clearwood._shared.numbers import count, interval, number, percent
+from clearwood._shared.numbers import count, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted, effective
+from clearwood.checks.leak import Leak, Sign
+from clearwood.checks.pure_rows import FEWEST_OF_A_LEVEL, pure_rows, valued
 from clearwood.table import Column, Kind, Table, Task, as_table
 
 __all__ = ["Leak", "Leakage", "indicators", "leakage"]
@@ -31,89 +32,19 @@ STRONG, STRONG_LOW = 0.65, 0.55
 STRONG_AUC, STRONG_AUC_LOW = 0.95, 0.9
 #: The share that missingness by itself may explain, and the lower end of its interval.
 MISSING, MISSING_LOW = 0.3, 0.2
-#: A level is nearly pure from this share of one value of the target on, if its odds are so many
-#: times those of all rows; rarer levels than this are not looked at.
-PURE, TIMES_THE_ODDS, FEWEST_OF_A_LEVEL = 0.9, 10.0, 10
+#: A column is the exposure in another form from this rank correlation on.
+SAME_AS_EXPOSURE = 0.98
 #: A column explains most of what a model explains from this share on, and if it is not little.
 MOST, NOT_LITTLE = 0.9, 0.55
 
-#: The chance of a false alarm over all levels together.
-_LEVEL = 0.01
 _MOST_ROWS, _MOST_FOR_LEVELS = 3000, 20_000
+#: Columns with fewer values are other than the exposure, even if they go with it.
+_FEWEST_EXPOSURES = 3
 _FOLDS = 3
 _FEWEST_ROWS = 12
 #: Leaves of the trees, and the fewest rows of one.
 _TREES = ((12, 5), (32, 2))
-_MOST_LEVELS = 50
 _Z = 1.645
-
-Sign = Literal["copy", "strong", "missing", "level"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Leak(Result):
-    """One sign that a column may contain the target.
-
-    Parameters
-    ----------
-    column, target
-        The column, and what is predicted.
-    kind
-        "copy": it explains nearly all of the target by itself. "strong": it explains, or ranks,
-        more than columns known beforehand usually do. "missing": so does whether it is missing.
-        "level": rows with one of its values nearly all have the same value of the target.
-    explained
-        The share of the target's variance that the column (for "missing": its missingness)
-        explains by itself on held-out rows.
-    auc
-        The area under the ROC curve of the column by itself; NaN unless there are two classes.
-    level, outcome
-        Of a "level": the value of the column ("missing" or "present" where that is what counts),
-        and the value of the target that its rows have.
-    rows, members
-        Of a "level": how many rows have it, and how many of these have the outcome.
-    share, low, high
-        Of a "level": the (weighted) share of the outcome, and its exact interval (Clopper and
-        Pearson 1934), at a level at which those of all levels hold together.
-    base
-        The share of the outcome among all rows.
-    is_weighted
-        Whether shares are those of the weight.
-    """
-
-    column: str
-    target: str
-    kind: Sign
-    explained: float
-    auc: float = np.nan
-    level: str = ""
-    outcome: str = ""
-    rows: int = 0
-    members: int = 0
-    share: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-    base: float = np.nan
-    is_weighted: bool = False
-    _derived: ClassVar[tuple[str, ...]] = ("text",)
-
-    @property
-    def text(self) -> str:
-        """What was seen, in words."""
-        if self.kind == "level":
-            weighted = "weighted: " if self.is_weighted else ""
-            return (
-                f"{self.column} = {self.level}: {self.members:,} of {count(self.rows, 'row')} have "
-                f"{self.target} = {self.outcome} ({weighted}{percent(self.share)}, interval "
-                f"{interval(100 * self.low, 100 * self.high)} %), against {percent(self.base)} of "
-                "all rows"
-            )
-        what = f"whether {self.column} is missing" if self.kind == "missing" else self.column
-        ranks = f" and has an AUC of {number(self.auc)}" if np.isfinite(self.auc) else ""
-        return f"{what} explains {percent(self.explained)} of {self.target} by itself{ranks}"
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,7 +211,7 @@ def leakage(
     with progress("one column at a time", total=len(names)) as step:
         for name in names:
             column = table.column(name).take(judge.rows)
-            one = judge(_along_an_axis(column), _valued(column)[1])
+            one = judge(_along_an_axis(column), valued(column)[1])
             measured.append(one)
             leaks += _of_column(name, table.target, one)
             gaps = column.missing
@@ -288,7 +219,10 @@ def leakage(
                 leaks += _of_missingness(name, table.target, judge(None, gaps.astype(np.intp)))
             step(1, note=name)
     looked = draw_rows(len(counting), _MOST_FOR_LEVELS, seed=seed)
-    leaks += _pure_levels(table, names, counting[looked], weights[looked])
+    seen = {leak.column for leak in leaks if leak.kind != "missing"}
+    others = [name for name in names if name not in seen]
+    leaks += pure_rows(table, others, counting[looked], weights[looked])
+    leaks += _forms_of_the_exposure(table, names, counting)
     return Leakage(
         table.target,
         tuple(names),
@@ -430,80 +364,21 @@ def _along_an_axis(column: Column) -> Floats | None:
     return np.asarray(column.values, np.float64)
 
 
-def _pure_levels(table: Table, names: Sequence[str], rows: Index, weights: Floats) -> list[Leak]:
-    """Return values of columns whose rows nearly all have one value of the target."""
-    assert table.target is not None
-    outcomes, codes = _valued(table.column(table.target).take(rows))
-    units: Index = np.arange(len(rows))
-    if table.groups is not None:
-        units = np.unique(table.groups[rows], return_inverse=True)[1].astype(np.intp)
-    base = np.bincount(codes, weights) / weights.sum()
-    looked = [
-        (name, *level) for name in names for level in _frequent(table.column(name).take(rows))
-    ]
-    leaks = []
-    for name, level, own in looked:
-        shares = np.bincount(codes[own], weights[own], len(base)) / weights[own].sum()
-        outcome = int(shares.argmax())
-        share = float(shares[outcome])
-        if share < PURE or base[outcome] >= PURE:
+def _forms_of_the_exposure(table: Table, names: Sequence[str], counting: Index) -> Iterator[Leak]:
+    """Yield numbers that rise or fall with the exposure, as its logarithm does."""
+    if table.exposures is None or table.target is None:
+        return
+    exposures = table.exposures[counting]
+    for name in names:
+        numbers = _along_an_axis(table.column(name).take(counting))
+        known = np.zeros(len(counting), bool) if numbers is None else ~np.isnan(numbers)
+        if numbers is None or known.sum() < _FEWEST_ROWS:
             continue
-        size = effective(weights[own], units[own])
-        low, high = _exact(share, size, _LEVEL / len(looked))
-        odds = base[outcome] / (1 - base[outcome])
-        if low < 1 and low / (1 - low) < TIMES_THE_ODDS * odds:
+        if (
+            min(len(np.unique(values[known])) for values in (numbers, exposures))
+            < _FEWEST_EXPOSURES
+        ):
             continue
-        leaks.append(
-            Leak(
-                column=name,
-                target=table.target,
-                kind="level",
-                explained=np.nan,
-                level=level,
-                outcome=str(outcomes[outcome]),
-                rows=int(own.sum()),
-                members=int((codes[own] == outcome).sum()),
-                share=share,
-                low=low,
-                high=high,
-                base=float(base[outcome]),
-                is_weighted=table.weights is not None,
-            )
-        )
-    return leaks
-
-
-def _exact(share: float, n: float, level: float) -> tuple[float, float]:
-    """Return the exact interval of a share, from quantiles of the beta distribution."""
-    k = share * n
-    low = float(stats.beta.ppf(level / 2, k, n - k + 1)) if k > 0 else 0.0
-    high = float(stats.beta.ppf(1 - level / 2, k + 1, n - k)) if k < n else 1.0
-    return low, high
-
-
-def _valued(column: Column) -> tuple[NDArray[Any], Index]:
-    """Return the distinct values of a column and the position of each row's among them."""
-    if column.is_coded:
-        names = np.array(["missing", *map(str, column.levels)], dtype=object)
-        return names, np.asarray(column.values + 1, np.intp)
-    missing = column.missing
-    known = column.values[~missing]
-    values, places = np.unique(
-        known.astype(str) if column.kind is Kind.TEXT else known, return_inverse=True
-    )
-    codes = np.zeros(len(column), np.intp)
-    codes[~missing] = places + 1
-    written = [number(v, 6) if values.dtype.kind == "f" else str(v) for v in values]
-    return np.array(["missing", *written], dtype=object), codes
-
-
-def _frequent(column: Column) -> Iterator[tuple[str, Bools]]:
-    """Yield the frequent values of a column with the rows that have them, and missingness."""
-    names, codes = _valued(column)
-    counts = np.bincount(codes, minlength=len(names))
-    often = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
-    for code in often:
-        if FEWEST_OF_A_LEVEL <= counts[code] <= len(codes) - FEWEST_OF_A_LEVEL:
-            yield str(names[code]), codes == code
-    if counts[0] >= FEWEST_OF_A_LEVEL and len(codes) - counts[0] >= FEWEST_OF_A_LEVEL:
-        yield "present", codes != 0
+        correlation = float(stats.spearmanr(numbers[known], exposures[known]).statistic)
+        if abs(correlation) >= SAME_AS_EXPOSURE:
+            yield Leak(column=name, target=table.target, kind="exposure", explained=correlation)
