@@ -105,3 +105,25 @@ def test_held_out_rows_are_read_before_the_comparison(refused, claims, monkeypat
     monkeypatch.setattr(cw, "benchmark", compare)
     Path("later.csv").write_text("power,region,accidents\n" + "90.0,north,1\n" * 9)
     assert "'age'" in refused(*words(claims, "--test", "later.csv"))
+
+
+def test_test_rows_are_scored_and_what_contradicts_is_printed(cli, claims, model):
+    said = cli("report", model, claims, "--test", claims, "--quick")
+    assert "test rows" in said.out
+    assert "Caution" not in said.out  # without a benchmark, there is nothing to contradict
+    header, *lines = claims.read_text().splitlines()
+    place = header.split(",").index("accidents")
+    many = [line.split(",") for line in lines]
+    for cells in many:
+        cells[place] = str(5 + 3 * (int(float(cells[place])) == 0))
+    Path("other.csv").write_text("\n".join([header, *(",".join(cells) for cells in many)]))
+    answer = cli(*words(claims, "--test", "other.csv", "--sections", "summary,cautions"))
+    assert answer.code == 0, answer.err
+    folded = " ".join(answer.out.split())
+    assert "Caution: The test rows are predicted worse than rows not used for fitting." in folded
+    document = cli(
+        *words(claims, "--test", "other.csv", "--sections", "summary", "--json", "--force")
+    ).json
+    assert document["test_contradicts"] is True
+    assert document["test"]["risk"]["low"] > document["performance"]["risk"]["high"]
+    assert document["cautions"][0]["severity"] == "high"

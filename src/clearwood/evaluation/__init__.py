@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         simultaneous_level,
     )
     from clearwood.evaluation.lift import Advantage, Lift
-    from clearwood.evaluation.new_rows import evaluate
+    from clearwood.evaluation.new_rows import evaluate, in_roles
     from clearwood.evaluation.pairs import Pairs, bins_of
     from clearwood.evaluation.ranking import auc
     from clearwood.evaluation.residuals import Residuals, residuals_of
@@ -74,6 +74,7 @@ __all__ = [
     "corrected_interval",
     "evaluate",
     "holdout_interval",
+    "in_roles",
     "make_interval",
     "measures",
     "naive_interval",

@@ -31,7 +31,7 @@ from clearwood.table import (
     read_parts_as,
 )
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "in_roles"]
 
 #: With fewer rows an evaluation is refused.
 _FEWEST_ROWS = 5
@@ -225,7 +225,7 @@ def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> T
     if schema is None and not is_read and isinstance(data, Table | Parts) and data.target:
         schema = data.schema
     if isinstance(test, Table):
-        return test if schema is None or schema.target is None else _in_roles(test, schema)
+        return test if schema is None or schema.target is None else in_roles(test, schema)
     if has_parts(test):
         return _in_parts(test, schema)
     if schema is not None:
@@ -244,8 +244,23 @@ def _in_parts(test: Any, schema: Schema | None) -> Parts:
     return parts
 
 
-def _in_roles(test: Table, schema: Schema) -> Table:
-    """Return a table whose target and exposure are those of the model."""
+def in_roles(test: Table, schema: Schema) -> Table:
+    """Return a table whose target and exposure are those of a schema, if it has the target.
+
+    Parameters
+    ----------
+    test
+        New rows, read with roles or without.
+    schema
+        The schema of the table that a model was fitted to.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(50)
+    >>> in_roles(data.select(data.names), data.schema).target
+    'accidents'
+    """
     if test.target is None and schema.target in test.names:
         beside = (Role.TARGET, Role.EXPOSURE, Role.WEIGHT, Role.GROUP)
         roles = {

@@ -2,6 +2,7 @@
 
 from clearwood.reporting.audited import audit_page
 from clearwood.reporting.build import report
+from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.evaluated import evaluation_page
 from clearwood.reporting.page.blocks import (
     Block,
@@ -26,6 +27,7 @@ __all__ = [
     "Facts",
     "More",
     "Note",
+    "Performance",
     "Prose",
     "Report",
     "Section",

@@ -17,7 +17,7 @@ from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
 from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
-from clearwood.reporting.collect.findings import Findings, Options, Stage, Step
+from clearwood.reporting.collect.findings import Findings, Options, Performance, Stage, Step
 from clearwood.reporting.collect.subject import Subject, subject_of
 from clearwood.reporting.page.blocks import Note, Section
 from clearwood.reporting.page.page import prepare
@@ -96,10 +96,13 @@ def report(
         held-out rows in the risks of a benchmark; the rest is computed from a seeded sample of
         200,000 of them, and the page says which is which.
     benchmark
-        The comparison that the model comes from. Without it, the performance on new rows is not
-        known, unless ``test`` gives some.
+        The comparison that the model comes from. Without it, the performance on new rows is known
+        only from ``test``.
     test
-        Held-out rows: they are predicted, and checked for drift.
+        Held-out rows: they are predicted, and checked for drift. Where they have the target, they
+        are scored: performance, calibration and groups, and observed against expected by column,
+        next to the figures of the benchmark. Where the two differ by more than chance, the page
+        says so at its top.
     title
         The page's heading; made from target and model by default.
     sections
@@ -185,7 +188,23 @@ def report(
     # takes longer than drawing them
     with debug_mode(False):  # noqa: FBT003 - its name says what is off
         written = _written(findings, options)
-    return Report(title=findings.title, sections=tuple(written), about=_about(findings))
+    return Report(
+        title=findings.title,
+        sections=tuple(written),
+        about=_about(findings),
+        performance=_numbers_of(findings.performance),
+        test=_numbers_of(findings.test_performance),
+        test_gap=findings.test_gap,
+        test_contradicts=findings.test_contradicts,
+        cautions=cautions.cautions(findings),
+    )
+
+
+def _numbers_of(performance: Performance | None) -> Performance | None:
+    """Return a performance without the rows that it is of."""
+    if performance is None:
+        return None
+    return replace(performance, calibration=None, residuals=None, evaluation=None)
 
 
 def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:

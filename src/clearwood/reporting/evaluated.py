@@ -1,19 +1,16 @@
 """The page of an evaluation: how well a model predicts rows whose target is known."""
 
 import math
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 from altair.utils.schemapi import debug_mode
 
-from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
-from clearwood.evaluation import ByColumn, Confusion, Evaluation, Lift
+from clearwood.evaluation import Confusion, Evaluation, Lift
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,
@@ -26,6 +23,7 @@ from clearwood.reporting.page.blocks import (
 )
 from clearwood.reporting.page.figures import chart
 from clearwood.reporting.result import Report
+from clearwood.reporting.sections.by_column import band_blocks, by_columns, misfit, sheet_of
 from clearwood.reporting.sections.performance import double_lift_blocks, measures_sheet
 from clearwood.reporting.sections.words import interval, listed, named, number, sentence
 
@@ -149,10 +147,10 @@ def _lift(evaluation: Evaluation, parts: dict[str, Result]) -> Section | None:
             "means."
         )
         views.append(
-            ("Lift", (Prose((text,)), chart("lift", lift.plot()), _sheet("lift", lift, by)))
+            ("Lift", (Prose((text,)), chart("lift", lift.plot()), sheet_of("lift", lift, by)))
         )
     if isinstance(double, Lift) and double.advantage is not None:
-        blocks = (*double_lift_blocks(evaluation), _sheet("double-lift", double, by))
+        blocks = (*double_lift_blocks(evaluation), sheet_of("double-lift", double, by))
         views.append(("Double lift", blocks))
     if lorenz is not None:
         text = (
@@ -230,11 +228,10 @@ def _ranking(parts: dict[str, Result]) -> Section | None:
 def _columns(evaluation: Evaluation) -> Section | None:
     """Write observed against expected by column, those that are clearly off first."""
     names = list(evaluation.table.features)[:_MOST_COLUMNS]
-    weight = "exposure" if evaluation.table.exposure is not None else "weight"
-    single = list(_by(evaluation, ((name,) for name in names)))
+    single = list(by_columns(evaluation, ((name,) for name in names)))
     if not single:
         return None
-    single.sort(key=_misfit, reverse=True)
+    single.sort(key=misfit, reverse=True)
     off = [part.columns[0] for part in single if part.misses.any()]
     text = (
         "Observed and expected means in bands of each column. Where the interval excludes the "
@@ -242,43 +239,21 @@ def _columns(evaluation: Evaluation) -> Section | None:
         "intervals of all bands of a column hold together. "
     )
     text += f"Clearly off: {listed(off)}." if off else "In no column is a band clearly off."
-    views = tuple(
-        (named(part.columns[0]), (chart("by", part.plot()), _sheet("by", part, weight)))
-        for part in single
-    )
+    views = tuple((named(part.columns[0]), band_blocks(part, evaluation)) for part in single)
     blocks: list[Block] = [Prose((text,)), Choice("by-column", "Column", views)]
     chosen = [part.columns[0] for part in single[:_PAIRED]]
-    pairs = sorted(_by(evaluation, combinations(chosen, 2)), key=_misfit, reverse=True)
+    pairs = sorted(by_columns(evaluation, combinations(chosen, 2)), key=misfit, reverse=True)
     if pairs:
         views = tuple(
             (
                 " × ".join(map(named, part.columns)),
-                (chart("pair", part.plot()), _sheet("pair", part, weight)),
+                band_blocks(part, evaluation, "pair"),
             )
             for part in pairs[:_MOST_PAIRS]
         )
         word = "pairs of columns in which observed and expected differ most"
         blocks += [Prose((f"The {word}:",)), Choice("by-pair", "Pair", views)]
     return Section("columns", "By column", tuple(blocks))
-
-
-def _by(evaluation: Evaluation, several: Iterable[tuple[str, ...]]) -> Iterable[ByColumn]:
-    for names in several:
-        try:
-            part = evaluation.by(*names)
-        except InputError:  # a column without values, or a model without probabilities
-            continue
-        if len(part.rows) > 1:
-            yield part
-
-
-def _misfit(part: ByColumn) -> tuple[int, float]:
-    """Return how many bands are clearly off, and how far bands are off relative to chance."""
-    equal = 1.0 if part.compared == "ratio" else 0.0
-    half = (part.high - part.low) / 2
-    known = half > 0
-    off = ((part.value - equal)[known] / half[known]) ** 2
-    return int(part.misses.sum()), float(np.mean(off)) if known.any() else 0.0
 
 
 def _population(evaluation: Evaluation) -> Section | None:
@@ -302,18 +277,6 @@ def _reproduction(command: str | None) -> Section | None:
     if command is None:
         return None
     return Section("reproduction", "Reproduction", (Facts((("Command", command),)),))
-
-
-def _sheet(name: str, result: Result, weight: str = "weight") -> Sheet:
-    columns = result.to_frame("dict")
-    rows = tuple(
-        tuple(_finite(cell) for cell in line) for line in zip(*columns.values(), strict=True)
-    )
-    words = {"weight": weight, "misses": "clearly off"}
-    headings = tuple(words.get(heading, heading.replace("_", " ")) for heading in columns)
-    level = percent(result.confidence)  # type: ignore[attr-defined]
-    caption = f"The numbers, with {level} intervals that hold for all lines together"
-    return Sheet(name, caption, headings, rows)
 
 
 def _shown(name: str, views: list[tuple[str, tuple[Block, ...]]]) -> list[Block]:

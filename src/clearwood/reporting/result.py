@@ -4,11 +4,15 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from clearwood._shared.numbers import count
+from clearwood.evaluation import Interval
 from clearwood.files import atomic_write
+from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.page.blocks import Block, Chart, Choice, More, Section
 from clearwood.reporting.page.page import render
+from clearwood.reporting.sections.cautions import Caution
 
 __all__ = ["Report"]
 
@@ -27,6 +31,14 @@ class Report:
         Its sections, in order.
     about
         Pairs of a name and a value, shown below the heading.
+    performance, test, test_gap
+        How well the model predicts: as the page states it first, and test rows whose outcome is
+        known; and the risk of test rows less that of other held-out rows, with its interval. None
+        where it is not known.
+    test_contradicts
+        Whether test rows are predicted better or worse than held-out rows, beyond chance.
+    cautions
+        What to be careful about, the most serious first, each with its `severity`.
 
     Examples
     --------
@@ -42,6 +54,11 @@ class Report:
     title: str
     sections: tuple[Section, ...] = field(repr=False)
     about: tuple[tuple[str, str], ...] = ()
+    performance: Performance | None = field(default=None, repr=False)
+    test: Performance | None = field(default=None, repr=False)
+    test_gap: Interval | None = field(default=None, repr=False)
+    test_contradicts: bool = False
+    cautions: tuple[Caution, ...] = field(default=(), repr=False)
 
     def to_html(self) -> str:
         """Return the page as text: a whole HTML document that loads nothing else."""
@@ -64,6 +81,24 @@ class Report:
         """
         with atomic_write(path, force=force, text=True) as file:
             file.write(self.to_html())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the page is about and its main numbers, ready for JSON."""
+        numbers = {
+            name: None if part is None else part.to_json()
+            for name, part in (
+                ("performance", self.performance),
+                ("test", self.test),
+                ("test_gap", self.test_gap),
+            )
+        }
+        return {
+            "title": self.title,
+            "sections": [section.name for section in self.sections],
+            **numbers,
+            "test_contradicts": self.test_contradicts,
+            "cautions": [vars(caution) for caution in self.cautions],
+        }
 
     def __repr__(self) -> str:
         charts = sum(1 for section in self.sections for _ in _charts(section.blocks))

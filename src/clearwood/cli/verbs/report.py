@@ -12,11 +12,12 @@ import typer
 from clearwood import cli
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import size
+from clearwood._shared.numbers import interval, number, percent, size
 from clearwood.cli.support.console import (
     facts,
     print_json,
     print_text,
+    prose,
     quoted,
     text_without,
     written,
@@ -42,7 +43,7 @@ from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
-    from clearwood.reporting import Report
+    from clearwood.reporting import Performance, Report
     from clearwood.table import Parts, Table
 
 __all__ = ["report"]
@@ -114,7 +115,7 @@ def report(
     store : FILE
         Keep every finished fit in this file; the same command continues from there after a stop.
     test : FILE
-        A table of held-out rows, to check for drift.
+        A table of held-out rows: they are checked for drift, and scored where they have the target.
     title : TEXT
         The page's title.
     sections : A,B,...
@@ -285,8 +286,25 @@ def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | No
         print_text(text_without(bench, "warnings"), "")
     lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
+    if page.test is not None:
+        lines.append(("test rows", _score(page.test)))
     # The address is on a line of its own, so that it is not broken.
-    print_text(f"Report: {page.title}", facts(lines), f"Open it: {path.absolute().as_uri()}")
+    print_text(f"Report: {page.title}", facts(lines))
+    for point in page.cautions:
+        if point.severity == "high":
+            print_text(prose(f"Caution: {point.title}. {point.meaning} {point.advice}"))
+    print_text(f"Open it: {path.absolute().as_uri()}")
+
+
+def _score(performance: "Performance") -> str:
+    """Write how well a model predicts rows in a line."""
+    risk, explained = performance.risk, performance.explained
+    span = f"{percent(risk.confidence)} interval {interval(risk.low, risk.high, 3)}"
+    text = f"{performance.risk_title} {number(risk.estimate)} ({span})"
+    if explained is None:
+        return text
+    side = "below" if explained > 0 else "above"
+    return f"{text}, {percent(abs(explained))} {side} that of a constant prediction"
 
 
 def _document(
@@ -295,8 +313,7 @@ def _document(
     return {
         "report": path,
         "bytes": path.stat().st_size,
-        "title": page.title,
-        "sections": [section.name for section in page.sections],
+        **page.to_json(),
         "model": keep,
         "benchmark": None if bench is None else bench.to_json(),
     }

@@ -32,7 +32,7 @@ from clearwood.reporting.collect.findings import (
     Performance,
     Step,
 )
-from clearwood.reporting.collect.performance import of_benchmark, of_rows
+from clearwood.reporting.collect.performance import gap_between, of_benchmark, of_rows
 from clearwood.reporting.collect.privacy import (
     coarse_drift,
     coarse_grid,
@@ -50,9 +50,9 @@ T = TypeVar("T")
 
 #: The sections of a page, by name, with the steps that each needs.
 SECTIONS: dict[str, tuple[Step, ...]] = {
-    "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.CONDENSE),
+    "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.TEST, Step.CONDENSE),
     "data": (Step.ASSOCIATION, Step.TWINS),
-    "performance": (Step.PERFORMANCE, Step.LEARNING_CURVE),
+    "performance": (Step.PERFORMANCE, Step.TEST, Step.LEARNING_CURVE),
     "terms": (Step.DECOMPOSITION, Step.TERMS),
     "table": (Step.FACTORS,),
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
@@ -64,6 +64,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
         Step.ASSOCIATION,
         Step.EFFECTS,
         Step.PERFORMANCE,
+        Step.TEST,
         Step.AGREEMENT,
         Step.LEAKAGE,
         Step.TWINS,
@@ -446,26 +447,51 @@ class Collector:
     # Performance
 
     def _performances(self, findings: Findings) -> Findings:
-        performance = self._when(Step.PERFORMANCE, lambda: self._performance(findings))
+        tested = self._tested()
+        performance = self._when(Step.PERFORMANCE, lambda: self._performance(findings, tested))
+        gap = None
+        if tested is not None and performance is not None and performance.rows == "out-of-fold":
+            gap = gap_between(tested, performance)
         return replace(
             findings,
             performance=performance,
+            test_performance=tested,
+            test_gap=gap,
             out_of_fold=self._out_of_fold(),
             choosing=self._choosing(),
             learning_curve=self._learning_curve(),
         )
 
-    def _performance(self, findings: Findings) -> Performance:
+    def _performance(self, findings: Findings, tested: Performance | None) -> Performance:
+        """Return the performance on held-out rows if there are some, else on the table's."""
+        subject = self.subject
+        if tested is not None and (subject.benchmark is None or subject.chosen is None):
+            return tested
         performance = self._evaluated(findings)
         return performance if self.options.has_rows else coarse_performance(performance)
+
+    def _tested(self) -> Performance | None:
+        """Return how well the model predicts test rows whose outcome is known."""
+        subject, test = self.subject, self.subject.test
+        if test is None or test.target is None or Step.TEST not in self.wanted:
+            return None
+        bench, threshold = subject.benchmark, self.options.threshold
+        if threshold is None and bench is not None:
+            threshold = bench.method.threshold
+        loss = None if bench is None or subject.chosen is None else bench.context.loss
+
+        def score() -> Performance:
+            scored = of_rows(
+                subject, test, subject.predict(test), rows="test", threshold=threshold, loss=loss
+            )
+            return scored if self.options.has_rows else coarse_performance(scored)
+
+        return self.stages.run(Step.TEST, score)
 
     def _evaluated(self, findings: Findings) -> Performance:
         subject, threshold = self.subject, self.options.threshold
         if subject.benchmark is not None and subject.chosen is not None:
             return of_benchmark(subject.benchmark, subject.chosen, threshold)
-        if subject.test is not None and subject.test.target is not None:
-            predicted = self.subject.predict(subject.test)
-            return of_rows(subject, subject.test, predicted, rows="test", threshold=threshold)
         if self.table.target is None:
             raise InputError("the table has no target to compare the predictions with")
         if findings.predictions is None:

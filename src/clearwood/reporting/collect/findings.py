@@ -78,6 +78,7 @@ class Step(StrEnum):
     AGREEMENT = "agreement"
     PERFORMANCE = "performance"
     HELD_OUT = "held-out predictions"
+    TEST = "test rows"
     LEARNING_CURVE = "learning curve"
     SHAPLEY = "Shapley values"
     NETWORK = "inside the network"
@@ -180,7 +181,7 @@ class Performance:
     baseline
         The risk of always predicting the mean, or the shares of the classes.
     against_baseline
-        Risk less that of the baseline with its interval, row by row; None without a benchmark.
+        Risk less that of the baseline with its interval, row by row; None for training rows.
     measures, calibration, residuals
         Beside the loss; None where they make no sense.
     evaluation
@@ -199,6 +200,21 @@ class Performance:
     residuals: "Residuals | None" = None
     evaluation: "Evaluation | None" = None
     sampled_of: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the main numbers, ready for JSON."""
+        gap, measured = self.against_baseline, self.measures
+        return {
+            "rows": self.rows,
+            "n_rows": self.n_rows,
+            "sampled_of": self.sampled_of,
+            "loss": self.loss,
+            "risk": self.risk.to_json(),
+            "baseline": self.baseline,
+            "explained": self.explained,
+            "against_baseline": None if gap is None else gap.to_json(),
+            "measures": None if measured is None else measured.to_json(),
+        }
 
     @property
     def explained(self) -> float | None:
@@ -273,7 +289,11 @@ class Findings:
     page_model
         The model as the page's script computes with it, or why it cannot.
     performance
-        Where a target is known: on rows that the model had not seen if there are some.
+        Where a target is known: that of the benchmark if there is one, else on the test rows, else
+        on the rows of the page.
+    test_performance, test_gap
+        Where the outcome of test rows is known: how well the model predicts them, and their risk
+        less that of `performance` where this is of other held-out rows.
     choosing
         What it costs to choose the best of the benchmark's learners.
     twins
@@ -324,6 +344,8 @@ class Findings:
     page_model: PageModel = field(default_factory=lambda: PageModel(None, "it was not wanted"))
     condensed: "Condensed | None" = None
     performance: Performance | None = None
+    test_performance: Performance | None = None
+    test_gap: "Interval | None" = None
     choosing: "Choosing | None" = None
     learning_curve: "LearningCurve | None" = None
     leakage: "Leakage | None" = None
@@ -345,6 +367,27 @@ class Findings:
     def outcome(self) -> str | None:
         """What a prediction is of: the target, with an exposure per unit of it."""
         return self.table.outcome or self.target
+
+    @property
+    def is_test_apart(self) -> bool:
+        """Whether test rows were scored next to other held-out rows."""
+        return self.test_performance is not None and self.test_performance is not self.performance
+
+    @property
+    def gain_is_lost(self) -> bool:
+        """Whether the model beats the baseline on held-out rows, and clearly not on test rows."""
+        held, test = self.performance, self.test_performance
+        if held is None or test is None or not self.is_test_apart or held.rows == "training":
+            return False
+        gap = test.against_baseline
+        is_worse = gap is not None and gap.clear and gap.difference > 0
+        return is_worse and (held.explained or 0) > 0 and not held.may_be_chance
+
+    @property
+    def test_contradicts(self) -> bool:
+        """Whether test rows are predicted better or worse than held-out ones beyond chance."""
+        gap = self.test_gap
+        return (gap is not None and not gap.low <= 0 <= gap.high) or self.gain_is_lost
 
     @property
     def has_probabilities(self) -> bool:

@@ -6,24 +6,30 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking import Benchmark
+from clearwood.benchmarking import Benchmark, Difference
 from clearwood.evaluation import (
     Evaluation,
     Interval,
+    Mean,
     calibration_of,
     holdout_interval,
+    make_interval,
     measures,
     residuals_of,
     truth_of,
 )
-from clearwood.losses import default_loss, find_loss
+from clearwood.losses import Loss, Needs, loss_of_predictions
 from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.collect.subject import Subject
-from clearwood.table import Table, Task
+from clearwood.table import Table
 
-__all__ = ["of_benchmark", "of_rows"]
+__all__ = ["gap_between", "of_benchmark", "of_rows"]
 
 _CONFIDENCE = 0.9
+#: Of 20 models that predict test rows as well as held-out ones, one is said not to.
+_CONFIDENCE_OF_GAP = 0.95
+#: Losses of positive predictions alone.
+_POSITIVE_ONLY = ("poisson", "gamma", "tweedie")
 
 
 def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None) -> Performance:
@@ -49,7 +55,8 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
             weights=weights,
         )
     held = bench.in_parts
-    n_rows = context.table.n_rows if held is None else held.n_test
+    evaluation = _beside_rival(bench, learner, threshold)
+    n_rows = evaluation.n_rows if held is None else held.n_test
     baseline = bench.baseline
     has_baseline = baseline is not None and bool(np.isfinite(baseline.risk))
     return Performance(
@@ -75,7 +82,7 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
         measures=bench.measures(learner, threshold=threshold),
         calibration=calibration,
         residuals=residuals,
-        evaluation=_beside_rival(bench, learner, threshold),
+        evaluation=evaluation,
     )
 
 
@@ -103,11 +110,13 @@ def of_rows(
     *,
     rows: Literal["test", "training"],
     threshold: float | None = None,
+    loss: Loss | None = None,
 ) -> Performance:
     """Return how well a model predicts rows whose target is known.
 
     Predictions are numbers, probabilities by class, or positions of classes. The baseline is that
-    of the subject's own table.
+    of the subject's own table. A loss that the predictions do not have is replaced by the usual
+    one.
     """
     task = subject.task
     assert task is not None
@@ -117,17 +126,15 @@ def of_rows(
     codes, predicted = codes[known], predicted[known]
     is_class = bool(subject.classes)
     has_probabilities = is_class and predicted.ndim == 2
-    loss = default_loss(task, codes)
-    if is_class and not has_probabilities:
-        loss = find_loss("zero-one")
-    elif task in (Task.COUNT, Task.AMOUNT) and not is_class and (predicted <= 0).any():
-        loss = find_loss("squared")
+    needs: Needs = "probability" if has_probabilities else "label" if is_class else "prediction"
+    if loss is None or not _can_judge(loss, needs, predicted):
+        loss = loss_of_predictions(task, needs, codes, predicted)
     weights = None if table.weights is None else table.weights[known]
-    groups = None if table.groups is None else table.groups[known]
-    losses = loss.per_row(codes, predicted)
-    risk = holdout_interval(losses, weights, _CONFIDENCE, groups=groups)
+    # as in an evaluation, a row without a group is a unit of its own
+    groups = np.flatnonzero(known) if table.groups is None else table.groups[known]
+    losses = loss.per_row(codes, _as_judged(predicted, loss, needs))
     flat = _baseline(subject, codes, has_probabilities=has_probabilities)
-    needs = "probability" if has_probabilities else "label" if is_class else "prediction"
+    of_baseline = loss.per_row(codes, _as_judged(flat, loss, needs))
     what = subject.table.outcome or table.outcome or "target"
     calibration = None
     if has_probabilities or not is_class:
@@ -144,15 +151,23 @@ def of_rows(
     return Performance(
         rows=rows,
         n_rows=int(known.sum()),
+        sampled_of=subject.test_sampled_of if rows == "test" else None,
         loss=loss.name,
         risk_title=loss.risk_title,
-        risk=risk,
-        baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
+        risk=holdout_interval(losses, weights, _CONFIDENCE, groups=groups),
+        baseline=float(np.average(of_baseline, weights=weights)),
+        against_baseline=_against_baseline(
+            subject.name,
+            loss,
+            holdout_interval(losses - of_baseline, weights, _CONFIDENCE, groups=groups),
+        )
+        if rows == "test"
+        else None,
         measures=measures(
             task,
             codes,
             predicted,
-            needs=needs,  # type: ignore[arg-type]
+            needs=needs,
             weights=weights,
             groups=groups,
             threshold=0.5 if threshold is None else threshold,
@@ -174,10 +189,71 @@ def of_rows(
             truth=codes,
             predicted=predicted,
             classes=tuple(subject.classes),
-            needs=needs,  # type: ignore[arg-type]
+            needs=needs,
             confidence=_CONFIDENCE,
             threshold=0.5 if threshold is None else threshold,
+            judged_by=loss if loss.needs == needs else None,
         ),
+    )
+
+
+def _can_judge(loss: Loss, needs: Needs, predicted: Floats) -> bool:
+    """Whether predictions have a loss: labels follow from probabilities, nothing from labels."""
+    if loss.name.partition(":")[0] in _POSITIVE_ONLY and (predicted <= 0).any():
+        return False
+    return loss.needs == needs or (loss.needs == "label" and needs == "probability")
+
+
+def _as_judged(predicted: Floats, loss: Loss, needs: Needs) -> Floats:
+    """Return what a loss takes: of probabilities, the predicted class where it takes labels."""
+    if loss.needs == needs:
+        return predicted
+    if predicted.shape[1] == 2:
+        return np.asarray(predicted[:, 1] > loss.threshold, np.float64)
+    return np.asarray(predicted.argmax(axis=1), np.float64)
+
+
+def _against_baseline(learner: str, loss: Loss, gap: Interval) -> Difference:
+    """Return the risk less that of a constant prediction, from differences row by row."""
+    return Difference(
+        first=learner,
+        second="baseline",
+        difference=gap.estimate,
+        se=gap.se,
+        low=gap.low,
+        high=gap.high,
+        confidence=gap.confidence,
+        interval=gap.kind,
+        loss=loss.name,
+    )
+
+
+def gap_between(test: Performance, held_out: Performance) -> Interval | None:
+    """Return the risk on test rows less that on the held-out ones, with its 95 % interval.
+
+    The two are of different rows, so that their variances add up. If both are of one population,
+    their losses vary alike: that of the test rows is taken from all of them, as few test rows that
+    happen to miss the large losses would look too certain. None where the two are means of
+    different losses, or one has no standard error.
+    """
+    if test.loss != held_out.loss or test.evaluation is None or held_out.evaluation is None:
+        return None
+    means = [
+        Mean.of(one.losses, one.weights, one.units)
+        for one in (test.evaluation, held_out.evaluation)
+    ]
+    sizes = np.array([mean.size for mean in means])
+    pooled = float(sizes @ [mean.variance * mean.size for mean in means] / sizes.sum())
+    variances = np.array([pooled / sizes[0], held_out.risk.se**2])
+    if not np.isfinite(variances).all() or not variances.any():
+        return None
+    return make_interval(
+        test.risk.estimate - held_out.risk.estimate,
+        float(np.sqrt(variances.sum())),
+        "hold-out",
+        test.risk.n,
+        _CONFIDENCE_OF_GAP,
+        degrees=max(sum(mean.n for mean in means) - 2, 1),
     )
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood.benchmarking import Benchmark
+from clearwood.evaluation import in_roles
 from clearwood.forest import Forest
 from clearwood.models import Learner, load
 from clearwood.reporting.collect.explained import ExplainedModel, explained_model
-from clearwood.table import Parts, Table, Task, as_table, read_as
+from clearwood.table import Parts, Schema, Table, Task, as_table, read_as
 
 __all__ = ["Subject", "subject_of"]
 
@@ -31,8 +32,8 @@ class Subject(ExplainedModel):
         The comparison, and the name of the learner in it that the model is.
     same_rows
         Whether the benchmark's rows are the table's.
-    test
-        Held-out rows.
+    test, test_sampled_of
+        Held-out rows; and where they are a sample of rows in parts, of how many.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Subject(ExplainedModel):
     chosen: str | None
     same_rows: bool
     test: Table | None
+    test_sampled_of: int | None = None
 
     @property
     def title(self) -> str:
@@ -67,7 +69,7 @@ def subject_of(
     rows = _read(model, data)
     if not rows.n_rows:
         raise InputError("the data has no rows", parameter="data")
-    held_out = None if test is None else _in_memory(_read(model, test, like=rows))
+    held_out = None if test is None else _test_rows(model, test, rows)
     explained = explained_model(model, rows, n_jobs=n_jobs)
     table = explained.table
     chosen, same_rows = None, False
@@ -82,18 +84,29 @@ def subject_of(
         benchmark=benchmark,
         chosen=chosen,
         same_rows=same_rows,
-        test=held_out,
+        test=held_out.sample(_MOST_TEST_ROWS) if isinstance(held_out, Parts) else held_out,
+        test_sampled_of=held_out.n_rows
+        if isinstance(held_out, Parts) and held_out.n_rows > _MOST_TEST_ROWS
+        else None,
     )
 
 
-def _in_memory(rows: Table | Parts) -> Table:
-    """Return rows, or a sample of them where they are read in parts."""
-    return rows.sample(_MOST_TEST_ROWS) if isinstance(rows, Parts) else rows
+def _test_rows(model: Any, test: Any, rows: Table | Parts) -> Table | Parts:
+    """Return held-out rows, with the target wherever they have it."""
+    table = _read(model, test, like=rows)
+    schema = _schema_of(model) or rows.schema
+    if isinstance(table, Parts) or schema.target is None:
+        return table
+    return in_roles(table, schema)
+
+
+def _schema_of(model: Any) -> Schema | None:
+    return model.schema_ if isinstance(model, Learner) and hasattr(model, "schema_") else None
 
 
 def _read(model: Any, data: Any, like: Table | Parts | None = None) -> Table | Parts:
     """Return data as a table, with the target that the model, or the other table, has."""
-    schema = model.schema_ if isinstance(model, Learner) and hasattr(model, "schema_") else None
+    schema = _schema_of(model)
     if isinstance(data, Table | Parts):
         few = data.head(1) if isinstance(data, Parts) else data
         if schema is not None and any(name not in data.names for name in schema.features):
@@ -104,9 +117,9 @@ def _read(model: Any, data: Any, like: Table | Parts | None = None) -> Table | P
     if schema is not None:
         if isinstance(data, np.ndarray | list | tuple):
             return as_table(data, schema=schema)
-        return read_as(data, schema)
+        return read_as(data, schema, constant=like is not None)
     if like is not None and like.target is not None:
-        return read_as(data, like.schema)
+        return read_as(data, like.schema, constant=True)
     return as_table(data)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from clearwood.fairness import used_columns
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
+from clearwood.reporting.sections.test_rows import contradiction
 from clearwood.reporting.sections.words import (
     capital,
     conflict_words,
@@ -49,6 +51,8 @@ class Caution:
     advice: str
     #: What it is about, one per line.
     items: tuple[str, ...] = ()
+    #: "high" for what makes the page's main numbers wrong: it stands at the top of the page too.
+    severity: Literal["usual", "high"] = "usual"
 
 
 def section(findings: Findings) -> Section:
@@ -80,6 +84,12 @@ def section(findings: Findings) -> Section:
 def cautions(findings: Findings) -> tuple[Caution, ...]:
     """Return everything to be careful about, the most serious first."""
     return tuple(caution for check in _CHECKS for caution in check(findings))
+
+
+def _tested(findings: Findings) -> Iterator[Caution]:
+    contradicting = contradiction(findings)
+    if contradicting is not None:
+        yield Caution(*contradicting, severity="high")
 
 
 def _leaks(findings: Findings) -> Iterator[Caution]:
@@ -443,7 +453,7 @@ def _drifting(findings: Findings) -> Iterator[Caution]:
 
 def _protected(findings: Findings) -> Iterator[Caution]:
     taken = [name for name in findings.table.protected if name in findings.used]
-    used = used_columns(findings.model, findings.table, taken)
+    used = used_columns(findings.model, findings.table, taken) if taken else ()
     if not used:
         return
     shares = findings.shares
@@ -498,6 +508,7 @@ def _failed(findings: Findings) -> Iterator[Caution]:
 _EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE, Step.FACTORS}
 
 _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
+    _tested,
     _leaks,
     _identical,
     _names,

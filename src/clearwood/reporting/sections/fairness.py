@@ -5,7 +5,7 @@ from typing import Any
 from clearwood.fairness import audit
 from clearwood.reporting.audited import fairness_blocks
 from clearwood.reporting.collect.findings import Findings
-from clearwood.reporting.page.blocks import Section
+from clearwood.reporting.page.blocks import Choice, Section
 from clearwood.table import NUMERIC, are_few_levels
 
 __all__ = ["TITLE", "section"]
@@ -25,11 +25,19 @@ def section(findings: Findings) -> Section | None:
     bands = {name: _BANDS for name in numbers if not are_few_levels(table[name].values)}
     options: dict[str, Any] = {"protected": names, "bands": bands or None, "causes": False}
     is_benchmarked = findings.benchmark is not None and findings.chosen is not None
+    results = []
     if is_benchmarked and findings.same_rows:
-        result = audit(
-            findings.benchmark, learner=findings.chosen, fitted=findings.model, **options
-        )
-    else:
-        result = audit(findings.model, table, test=findings.test, **options)
-    blocks = fairness_blocks(result, lists_small_groups=findings.options.has_rows)
-    return Section("fairness", TITLE, blocks)
+        results = [
+            audit(findings.benchmark, learner=findings.chosen, fitted=findings.model, **options)
+        ]
+    if not results or findings.is_test_apart:
+        results.append(audit(findings.model, table, test=findings.test, **options))
+    several = [
+        fairness_blocks(result, lists_small_groups=findings.options.has_rows) for result in results
+    ]
+    if len(several) == 1:
+        return Section("fairness", TITLE, several[0])
+    labels = ("Rows not used for fitting", "Test rows")
+    return Section(
+        "fairness", TITLE, (Choice("rows", "Rows", tuple(zip(labels, several, strict=True))),)
+    )

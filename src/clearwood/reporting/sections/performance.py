@@ -21,9 +21,9 @@ from clearwood.reporting.page.blocks import (
     Sheet,
 )
 from clearwood.reporting.page.figures import chart
+from clearwood.reporting.sections.test_rows import column_blocks, score_blocks
 from clearwood.reporting.sections.words import (
     INTERVALS,
-    WHERE,
     capital,
     interval,
     listed,
@@ -32,6 +32,7 @@ from clearwood.reporting.sections.words import (
     number,
     performance_sentences,
     sentence,
+    where_of,
 )
 
 __all__ = ["double_lift_blocks", "measures_sheet", "section"]
@@ -66,6 +67,7 @@ def section(findings: Findings) -> Section:
     blocks += _settings(findings)
     if performance is not None:
         blocks += _diagnostics(performance, has_rows=findings.options.has_rows)
+    blocks += _test_rows(findings)
     blocks += _learning_curve(findings)
     return Section("performance", "Performance", tuple(blocks))
 
@@ -229,11 +231,13 @@ def _settings(findings: Findings) -> list[Block]:
     return [More(title, (Facts(items),))] if items else []
 
 
-def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
+def _diagnostics(
+    performance: Performance, *, has_rows: bool, lists_measures: bool = True
+) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
-    where = WHERE[performance.rows]
-    if performance.sampled_of is not None and performance.evaluation is not None:
+    where, is_test = where_of(performance), performance.rows == "test"
+    if performance.sampled_of is not None and performance.evaluation is not None and not is_test:
         where += (
             f" (a sample of {performance.evaluation.n_rows:,} of {performance.sampled_of:,} rows)"
         )
@@ -265,9 +269,18 @@ def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
         blocks += views[0][1]
     elif views:
         blocks.append(Choice("diagnostics", "Show", tuple(views)))
-    if performance.measures is not None:
+    if performance.measures is not None and lists_measures:
         blocks.append(measures_sheet(performance.measures, where))
     return blocks
+
+
+def _test_rows(findings: Findings) -> list[Block]:
+    """Write how well test rows are predicted, next to the other held-out rows."""
+    test, has_rows = findings.test_performance, findings.options.has_rows
+    blocks = score_blocks(findings)
+    if test is not None and findings.is_test_apart:
+        blocks += _diagnostics(test, has_rows=has_rows, lists_measures=False)
+    return [*blocks, *column_blocks(findings)]
 
 
 def _smooth(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:

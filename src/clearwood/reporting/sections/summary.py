@@ -3,11 +3,12 @@
 from clearwood._shared.numbers import count, percent
 from clearwood.reporting.collect.explained import PartsKind, parts_kind
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, Findings, Step
-from clearwood.reporting.page.blocks import Block, Facts, Prose, Section
-from clearwood.reporting.sections.cautions import cautions
+from clearwood.reporting.page.blocks import Block, Facts, Note, Prose, Section
+from clearwood.reporting.sections.cautions import Caution, cautions
 from clearwood.reporting.sections.words import (
     capital,
     effect_sentence,
+    gap_sentence,
     listed,
     named,
     performance_sentences,
@@ -27,14 +28,27 @@ def section(findings: Findings) -> Section:
     """Write the summary."""
     lines = [
         ("Performance", " ".join(performance_sentences(findings))),
+        ("Test rows", _test_rows(findings)),
         ("Most important columns", _most_important(findings)),
         ("Interactions", _interactions(findings)),
         ("One tree", _tree(findings)),
         ("Cautions", _cautions(findings)),
     ]
     blocks: list[Block] = [Prose((_what(findings),), lead=True)]
+    blocks += [_stated(point) for point in cautions(findings) if point.severity == "high"]
     blocks.append(Facts(tuple((word, text) for word, text in lines if text)))
     return Section("summary", "Summary", tuple(blocks))
+
+
+def _stated(point: Caution) -> Note:
+    return Note(point.title, f"{point.meaning} {point.advice}", tone="caution", items=point.items)
+
+
+def _test_rows(findings: Findings) -> str:
+    test = findings.test_performance
+    if test is None or not findings.is_test_apart:
+        return ""
+    return " ".join((*performance_sentences(findings, test), gap_sentence(findings))).strip()
 
 
 def _what(findings: Findings) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "capital",
     "conflict_words",
     "effect_sentence",
+    "gap_sentence",
     "interval",
     "listed",
     "loss_name",
@@ -37,6 +38,7 @@ __all__ = [
     "sentence",
     "shown_output",
     "value_of",
+    "where_of",
 ]
 
 # Values of a column are data, not estimates: they are written nearly in full.
@@ -240,9 +242,11 @@ def loss_name(loss: str) -> str:
     return find_loss(loss).risk_title
 
 
-def performance_sentences(findings: Findings) -> tuple[str, ...]:
-    """Describe the performance in a few sentences; say why not, if it is not known."""
-    performance = findings.performance
+def performance_sentences(
+    findings: Findings, performance: Performance | None = None
+) -> tuple[str, ...]:
+    """Describe a performance in a few sentences; say why not, if it is not known."""
+    performance = performance or findings.performance
     if performance is None:
         why = findings.failures.get(Step.PERFORMANCE, "nothing was evaluated")
         return (sentence(f"the performance is not known: {why}"),)
@@ -259,10 +263,36 @@ def _risk_sentence(findings: Findings, performance: Performance) -> str:
     root = ""
     if performance.loss == "squared" and risk.estimate > 0:
         root = f"; its square root is {number(risk.estimate**0.5)}"
+    where = where_of(performance)
     return (
-        f"{capital(WHERE[performance.rows])}, the {weighted}{performance.risk_title} is "
+        f"{capital(where)}, the {weighted}{performance.risk_title} is "
         f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
     )
+
+
+def where_of(performance: Performance) -> str:
+    """Say which rows a performance is about, and how many test rows there are."""
+    where = WHERE[performance.rows]
+    if performance.rows != "test":
+        return where
+    n_rows, total = performance.n_rows, performance.sampled_of
+    drawn = "" if total is None else f", drawn from {total:,}"
+    return f"{where} ({n_rows:,}{drawn})"
+
+
+def gap_sentence(findings: Findings) -> str:
+    """Compare the risk on test rows with that on the other held-out rows."""
+    gap, held = findings.test_gap, findings.performance
+    if gap is None or held is None:
+        return ""
+    side = "above" if gap.estimate > 0 else "below"
+    text = (
+        f"The {held.risk_title} of the test rows is {number(abs(gap.estimate))} {side} the "
+        f"{number(held.risk.estimate)} {WHERE[held.rows]} (difference {number(gap.estimate)}, "
+        f"{interval(gap.low, gap.high, gap.confidence)})"
+    )
+    is_clear = not gap.low <= 0 <= gap.high
+    return f"{text}{', more than chance explains' if is_clear else '; chance could explain it'}."
 
 
 def _against_baseline(findings: Findings, performance: Performance) -> list[str]:
@@ -282,7 +312,7 @@ def _against_baseline(findings: Findings, performance: Performance) -> list[str]
         text += f" (difference {number(gap.difference)}, "
         text += f"{interval(gap.low, gap.high, gap.confidence)})"
         text += "" if gap.clear else "; chance could explain it"
-    compared = findings.identical_rows
+    compared = findings.identical_rows if performance.rows == "out-of-fold" else None
     if compared is not None and compared.learner == findings.chosen:
         text += (
             f". Cross-validated with the same settings in all folds, the reduction is "
@@ -309,7 +339,7 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
     if "accuracy" in values:
         sentences.append(
             f"{_predicted_class(findings, performance)} is correct for "
-            f"{percent(values['accuracy'])} of rows{_majority(findings, values)}."
+            f"{percent(values['accuracy'])} of rows{_majority(performance, values)}."
         )
     if values.get("auc", 0) > 0:
         share = percent(values["auc"])
@@ -340,12 +370,13 @@ def _predicted_class(findings: Findings, performance: Performance) -> str:
     return f"Predicting “{second}” where its probability is above {number(threshold)}"
 
 
-def _majority(findings: Findings, values: Mapping[str, float]) -> str:
+def _majority(performance: Performance, values: Mapping[str, float]) -> str:
     """Compare with the accuracy of always predicting the most frequent class."""
-    share, rows = values.get("majority"), findings.class_rows
-    if share is None or not rows:
+    share, evaluation = values.get("majority"), performance.evaluation
+    if share is None or evaluation is None:
         return ""
-    most = next(iter(rows))
+    of_class = np.bincount(evaluation.truth.astype(np.intp), evaluation.weights)
+    most = evaluation.classes[int(of_class.argmax())]
     return f" (always predicting “{named(most)}”: {percent(share)})"
 
 

@@ -1,0 +1,170 @@
+"""Test rows whose outcome is known: how well the model predicts them, next to held-out rows."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from clearwood._shared.numbers import count, percent
+from clearwood.evaluation import ByColumn
+from clearwood.reporting.collect.findings import Findings, Performance, Step
+from clearwood.reporting.page.blocks import Block, Cell, Choice, Note, Prose, Sheet
+from clearwood.reporting.sections.by_column import band_blocks, by_columns, misfit
+from clearwood.reporting.sections.words import (
+    WHERE,
+    capital,
+    gap_sentence,
+    interval,
+    listed,
+    named,
+    number,
+    performance_sentences,
+    sentence,
+    where_of,
+)
+
+__all__ = ["column_blocks", "contradiction", "score_blocks"]
+
+#: Columns whose bands are shown.
+_MOST_COLUMNS = 20
+
+
+def contradiction(findings: Findings) -> tuple[str, str, str] | None:
+    """Return title, meaning and advice where test rows contradict the held-out ones, or None."""
+    held, test = findings.performance, findings.test_performance
+    if not findings.test_contradicts or held is None or test is None:
+        return None
+    gap = findings.test_gap
+    if findings.gain_is_lost or (gap is not None and gap.estimate > 0):
+        title = f"The test rows are predicted worse than rows {_short(held)}"
+        advice = (
+            "Expect the figures of the test rows for rows like them. Look for what differs: the "
+            "columns that drift, a later time, columns that are only known afterwards, or people "
+            "and things that have several rows in the table and none among the test rows."
+        )
+    else:
+        title = f"The test rows are predicted better than rows {_short(held)}"
+        advice = (
+            "Make sure that the model was not fitted to test rows, or to others of the same people "
+            "or things, and that the test rows are like those it will be used for."
+        )
+    return title, " ".join(_figures(findings, held, test)), advice
+
+
+def _short(held: Performance) -> str:
+    return WHERE[held.rows].removeprefix("on rows ")
+
+
+def _figures(findings: Findings, held: Performance, test: Performance) -> Iterator[str]:
+    if findings.test_gap is not None:
+        yield gap_sentence(findings)
+    yield f"{_gain(test)}; {_gain(held)[:1].lower()}{_gain(held)[1:]}."
+
+
+def _gain(performance: Performance) -> str:
+    """Say how a performance compares with that of a constant prediction."""
+    where, explained = capital(where_of(performance)), performance.explained
+    if explained is None:
+        risk = performance.risk
+        span = interval(risk.low, risk.high, risk.confidence)
+        return f"{where}, the {performance.risk_title} is {number(risk.estimate)} ({span})"
+    if explained <= 0:
+        return (
+            f"{where}, the model is worse than a constant prediction ({performance.risk_title} "
+            f"{number(performance.risk.estimate)} against {number(performance.baseline)})"
+        )
+    return (
+        f"{where}, the model reduces the {performance.risk_title} of a constant prediction, "
+        f"{number(performance.baseline)}, by {percent(explained)}"
+    )
+
+
+def score_blocks(findings: Findings) -> list[Block]:
+    """Describe the performance on test rows, next to that on the other held-out rows."""
+    held, test = findings.performance, findings.test_performance
+    why = findings.failures.get(Step.TEST)
+    if why is not None:
+        return [Note("The test rows could not be scored", sentence(why), tone="caution")]
+    if test is None or not findings.is_test_apart or held is None:
+        return []
+    text = " ".join((*performance_sentences(findings, test), gap_sentence(findings)))
+    blocks: list[Block] = [Prose((text.strip(),))]
+    if findings.test is not None and findings.test.dropped:
+        dropped = count(findings.test.dropped, "test row")
+        blocks.append(Prose((f"{dropped} without the outcome left out.",)))
+    values, others = _numbers(test), _numbers(held)
+    rows = tuple(
+        (name, *values[name], *others.get(name, (None, None, None)), _meaning(test, name))
+        for name in values
+    )
+    numbers = ("test", "low", "high", "held out", "its low", "its high")
+    caption = (
+        f"Test rows ({test.n_rows:,}) and rows {_short(held)} ({held.n_rows:,}), with "
+        f"{percent(test.risk.confidence)} intervals"
+    )
+    columns = ("measure", *numbers, "meaning")
+    return [*blocks, Sheet("test-measures", caption, columns, rows, mixed=numbers)]
+
+
+def _numbers(performance: Performance) -> Mapping[str, tuple[Cell, Cell, Cell]]:
+    """Return every number of a performance with its interval, by name."""
+    risk, gap, measured = performance.risk, performance.against_baseline, performance.measures
+    lines: dict[str, tuple[float | None, ...]] = {
+        performance.risk_title: (risk.estimate, risk.low, risk.high),
+        "of a constant prediction": (performance.baseline, None, None),
+    }
+    if gap is not None:
+        lines["difference from a constant prediction"] = (gap.difference, gap.low, gap.high)
+    if measured is not None:
+        for name in measured:
+            lines[name.replace("_", " ")] = (measured[name], *measured.interval(name))
+    return {name: tuple(map(_finite, line)) for name, line in lines.items()}  # type: ignore[misc]
+
+
+def _meaning(performance: Performance, name: str) -> str:
+    measured = performance.measures
+    meanings = {} if measured is None else measured.meanings
+    return {key.replace("_", " "): text for key, text in meanings.items()}.get(name, "")
+
+
+def _finite(cell: float | None) -> float | None:
+    return None if cell is None or not math.isfinite(cell) else float(cell)
+
+
+def column_blocks(findings: Findings) -> list[Block]:
+    """Write observed against expected of the test rows by column, those clearly off first."""
+    held, test = findings.performance, findings.test_performance
+    if test is None or test.evaluation is None or not findings.options.has_rows:
+        return []
+    evaluation = test.evaluation
+    parts = sorted(
+        by_columns(evaluation, ((name,) for name in evaluation.table.features)),
+        key=misfit,
+        reverse=True,
+    )
+    if not parts:
+        return []
+    off = [part.columns[0] for part in parts if part.misses.any()]
+    text = (
+        "Observed and expected means of the test rows in bands of each column. Where the interval "
+        "excludes the prediction, the model misses an effect of the column, or the rows have "
+        "changed. The intervals of all bands of a column hold together. "
+        f"{f'Clearly off: {listed(off)}.' if off else 'In no column is a band clearly off.'}"
+    )
+    beside: dict[str, ByColumn] = {}
+    if held is not None and held.evaluation is not None and findings.is_test_apart:
+        names = [(part.columns[0],) for part in parts[:_MOST_COLUMNS]]
+        known = [one for one in names if one[0] in held.evaluation.table.names]
+        beside = {part.columns[0]: part for part in by_columns(held.evaluation, known)}
+    views = []
+    for part in parts[:_MOST_COLUMNS]:
+        name = part.columns[0]
+        blocks = band_blocks(part, evaluation, "test-by")
+        if name in beside and held is not None and held.evaluation is not None:
+            of_held = band_blocks(beside[name], held.evaluation, "held-out-by")
+            blocks = (
+                Prose((f"{capital(where_of(test))}:",)),
+                *blocks,
+                Prose((f"{capital(where_of(held))}:",)),
+                *of_held,
+            )
+        views.append((named(name), blocks))
+    return [Prose((text,)), Choice("test-by-column", "Column", tuple(views))]
