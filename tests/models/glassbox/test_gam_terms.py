@@ -17,6 +17,7 @@ from clearwood.models.glassbox.gam import (
 from clearwood.models.glassbox.gam.bases import spline_basis
 from clearwood.models.glassbox.gam.covariance import INDIFFERENT, least_smooth
 from clearwood.models.glassbox.gam.smoothness import Working, criterion, evaluate
+from clearwood.table import as_table
 
 # edf of mgcv 1.8: gam(y ~ s(x1, bs="bs", k=20) + ..., method="REML"), and its p-values
 MGCV = {
@@ -307,3 +308,122 @@ def test_the_unit_of_an_exposure_changes_neither_dispersion_nor_bands():
     one, days = (model.parts_.spread.parts.products.terms[0](matrix) for model in models)
     assert models[1].scale_ == pytest.approx(models[0].scale_, rel=1e-6)
     np.testing.assert_allclose((days**2).sum(axis=1), (one**2).sum(axis=1), rtol=2e-3, atol=1e-9)
+
+
+def mixed_table(rng, n):
+    """Draw four levels, a column with a curved effect, and one with a straight effect."""
+    matrix = np.column_stack(
+        [rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]), rng.random(n), rng.normal(size=n)]
+    ).astype(float)
+    effects = np.array([0.0, 0.35, 0.0, -0.1])
+    return matrix, effects, effects[matrix[:, 0].astype(int)] - 0.3 * matrix[:, 2]
+
+
+def level_effects(model):
+    """Return the effects of levels less that of the first, and their standard errors."""
+    levels = np.arange(4.0)[:, None] * np.eye(3)[0]
+    at = next(i for i, t in enumerate(model.parts_.products.terms) if t.columns == (0,))
+    effects, deviations = (
+        parts.products.terms[at](levels) for parts in (model.parts_, model.parts_.spread.parts)
+    )
+    errors = np.sqrt(((deviations - deviations[0]) ** 2).sum(axis=1))
+    return effects[:, 0] - effects[0, 0], errors
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson", "gamma", "binomial"])
+def test_parametric_terms_are_those_of_a_generalised_linear_model(family):
+    sm = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(0)
+    matrix, _, score = mixed_table(rng, 400)
+    y = {
+        "gaussian": score + rng.normal(size=400),
+        "poisson": rng.poisson(np.exp(score)).astype(float),
+        "gamma": np.exp(score) * rng.gamma(3, 1 / 3, 400),
+        "binomial": (rng.random(400) < 1 / (1 + np.exp(-score))).astype(float),
+    }[family]
+    settings = {"categorical": (0,), "parametric": (0, 1, 2)}
+    if family == "binomial":
+        model = GamClassifier(**settings).fit(matrix, y)
+    else:
+        model = GamRegressor(family=family, **settings).fit(matrix, y)
+    design = np.column_stack([np.ones(400), matrix[:, [0]] == [1, 2, 3], matrix[:, 1:]])
+    of = {
+        "gaussian": sm.families.Gaussian(),
+        "poisson": sm.families.Poisson(),
+        "gamma": sm.families.Gamma(sm.families.links.Log()),
+        "binomial": sm.families.Binomial(),
+    }[family]
+    oracle = sm.GLM(y, design, family=of).fit()
+    effects, errors = level_effects(model)
+    np.testing.assert_allclose((effects[1:] - oracle.params[1:4]) / oracle.bse[1:4], 0, atol=5e-4)
+    np.testing.assert_allclose(
+        errors[1:] / np.sqrt(model.scale_ / oracle.scale), oracle.bse[1:4], rtol=1e-4
+    )
+    assert [row["edf"] for row in model.term_table_] == pytest.approx([3.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("setting", [{"parametric": (0,)}, {"shrink": False}])
+def test_levels_without_shrinkage_are_unbiased_and_covered(setting):
+    """With shrinkage the strongest effect of .35 is .19 on average and covered in 60 % of 90."""
+    found, covered = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        matrix, truth, score = mixed_table(rng, 400)
+        score = score + 0.5 * np.sin(5 * matrix[:, 1])
+        y = rng.random(400) < 1 / (1 + np.exp(-score))
+        effects, errors = level_effects(GamClassifier(categorical=(0,), **setting).fit(matrix, y))
+        found.append(effects[1])
+        covered.append(np.abs(effects - truth)[1:] <= 1.645 * errors[1:])
+    assert np.mean(found) == pytest.approx(0.35, abs=0.12)
+    assert np.mean(covered) > 0.83
+
+
+def test_unseen_levels_without_shrinkage_have_the_mean_of_the_levels():
+    rng = np.random.default_rng(1)
+    matrix, _, score = mixed_table(rng, 300)
+    y = score + rng.normal(size=300)
+    model = GamRegressor(categorical=(0,), parametric=(0,)).fit(matrix, y)
+    term = model.parts_.products.terms[0]
+    each = term(matrix)[:, 0]
+    assert term(np.array([[9.0, 0.0, 0.0]]))[0, 0] == 0.0
+    assert each.mean() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_missing_values_of_parametric_columns_are_not_shrunk():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=200)
+    x[:60] = np.nan
+    y = np.where(np.isnan(x), 0.3, 0.1 * x) + 0.5 * rng.normal(size=200)
+    design = np.column_stack([np.ones(200), np.nan_to_num(x), np.isnan(x)])
+    expected = design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    model = GamRegressor(parametric=(0,)).fit(x[:, None], y)
+    np.testing.assert_allclose(model.predict(x[:, None]), expected, atol=1e-9)
+
+
+def test_unshrunk_levels_without_events_are_named():
+    rng = np.random.default_rng(3)
+    region = rng.choice(["a", "b", "c"], 200)
+    y = np.where(region == "b", 0, rng.poisson(1.0, 200))
+    data = {"region": region.tolist(), "claims": y.tolist()}
+    learner = cw.learner("gam", task="count", parametric=["region"])
+    with pytest.warns(cw.ClearwoodWarning, match="1 of 3 levels of column 'region' have no event"):
+        learner.fit(as_table(data, target="claims"))
+
+
+def test_parametric_names_columns_that_exist_and_do_not_bend():
+    data = cw.datasets.load("diabetes")
+    with pytest.raises(InputError, match="parametric names 'bmj', which is not a column"):
+        cw.learner("gam", parametric="bmj").fit(data)
+    with pytest.raises(InputError, match="'bmi' cannot be a straight line and bend"):
+        cw.learner("gam", parametric="bmi", convex="bmi").fit(data)
+
+
+@pytest.mark.parametrize("separated", ["line", "classes"])
+def test_the_score_of_separated_classes_stays_finite(separated):
+    """Unbounded smoothing parameters gave probabilities down to 1e-125."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = X[:, 0] > 0 if separated == "line" else np.argmax(X, axis=1)
+    probability = GamClassifier().fit(X, y).predict_proba(X)
+    assert np.log(probability).min() > -50
+    assert np.mean(probability.argmax(axis=1) == y) > 0.97

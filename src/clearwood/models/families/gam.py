@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from clearwood._shared.errors import InputError, Setting, bad_value, did_you_mean, words
+from clearwood._shared.errors import Setting, bad_value, words
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY, one_of
+from clearwood.models.families.shared import ANY, listed, one_of, position, positions
 from clearwood.models.spaces import Choice, Whole
 from clearwood.table import Task
 
@@ -19,8 +19,9 @@ def _gam(job: Job) -> Any:
     family = settings.pop("family")
     settings |= {
         "pairs": _pairs(job),
-        "convex": _positions(job, "convex"),
-        "concave": _positions(job, "concave"),
+        "parametric": positions(job, "parametric"),
+        "convex": positions(job, "convex"),
+        "concave": positions(job, "concave"),
         "categorical": job.categorical,
         "monotone": job.monotone,
         "names": job.columns,
@@ -42,7 +43,7 @@ def _pairs(job: Job) -> Any:
     if not isinstance(pairs, Iterable):
         return pairs
     named = []
-    for pair in _listed(pairs):
+    for pair in listed(pairs):
         sides = pair.split(":") if isinstance(pair, str) else list(pair)
         if len(sides) != 2 or sides[0] == sides[1]:
             raise bad_value(
@@ -51,38 +52,8 @@ def _pairs(job: Job) -> Any:
                 "a pair must have two columns",
                 hint=words("write ", Setting("pairs", ["age:income"]), "."),
             )
-        named.append(tuple(_position(job, "pairs", side) for side in sides))
+        named.append(tuple(position(job, "pairs", side) for side in sides))
     return named if job.columns else ()
-
-
-def _positions(job: Job, setting: str) -> tuple[int, ...]:
-    return tuple(
-        at
-        for name in _listed(job.settings[setting])
-        if (at := _position(job, setting, name)) is not None
-    )
-
-
-def _listed(value: Any) -> list[Any]:
-    """Return the items of a list, or those between the commas of a text."""
-    if isinstance(value, str):
-        return [item.strip() for item in value.split(",") if item.strip()]
-    return list(value) if isinstance(value, Iterable) else [value]
-
-
-def _position(job: Job, setting: str, name: Any) -> int | None:
-    """Return where a column is; None as long as columns are not known."""
-    if not job.columns:
-        return None
-    if name not in job.columns or name == "":
-        known = [column for column in job.columns if column]
-        raise InputError(
-            words(Setting(setting), f" names {name!r}, which is not a column that the model uses"),
-            parameter=setting,
-            value=name,
-            hint=did_you_mean(str(name), known),
-        )
-    return job.columns.index(name)
 
 
 ENTRIES = (
@@ -105,6 +76,7 @@ ENTRIES = (
             "family": None,
             "n_splines": 20,
             "shrink": True,
+            "parametric": (),
             "pairs": 0,
             "convex": (),
             "concave": (),

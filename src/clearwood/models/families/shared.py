@@ -4,11 +4,22 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-from clearwood._shared.errors import Setting, unknown_choice
+from clearwood._shared.errors import InputError, Setting, did_you_mean, unknown_choice, words
 from clearwood.models.entry import Job
 from clearwood.table import Task
 
-__all__ = ["ANY", "CLASSES", "NUMBERS", "TWEEDIE_POWER", "builder", "one_of", "own_builder"]
+__all__ = [
+    "ANY",
+    "CLASSES",
+    "NUMBERS",
+    "TWEEDIE_POWER",
+    "builder",
+    "listed",
+    "one_of",
+    "own_builder",
+    "position",
+    "positions",
+]
 
 NUMBERS = frozenset({Task.REGRESSION, Task.COUNT, Task.AMOUNT})
 CLASSES = frozenset({Task.BINARY, Task.MULTICLASS})
@@ -83,3 +94,34 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     if value not in known:
         raise unknown_choice(setting, value, map(str, known), kind=Setting)
     return value
+
+
+def positions(job: Job, setting: str) -> tuple[int, ...]:
+    """Return where the columns are that a setting names."""
+    return tuple(
+        at
+        for name in listed(job.settings[setting])
+        if (at := position(job, setting, name)) is not None
+    )
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the items of a list, or those between the commas of a text."""
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",") if item.strip()]
+    return list(value) if isinstance(value, Iterable) else [value]
+
+
+def position(job: Job, setting: str, name: Any) -> int | None:
+    """Return where a column is; None as long as columns are not known."""
+    if not job.columns:
+        return None
+    if name not in job.columns or name == "":
+        known = [column for column in job.columns if column]
+        raise InputError(
+            words(Setting(setting), f" names {name!r}, which is not a column that the model uses"),
+            parameter=setting,
+            value=name,
+            hint=did_you_mean(str(name), known),
+        )
+    return job.columns.index(name)

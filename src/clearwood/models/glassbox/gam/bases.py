@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.interpolate import BSpline
-from scipy.linalg import eigh
+from scipy.linalg import eigh, helmert
 
 from clearwood._shared.arrays import Floats, Index
 
@@ -122,19 +122,23 @@ class LevelBasis:
         The codes, ascending; a last NaN where missing values are a level.
     shares
         Share of each level among the training rows.
+    contrasts
+        Orthonormal contrasts of the levels, as columns, where nothing is penalised: the indicators
+        themselves add up to zero. None for the indicators.
     """
 
     levels: Floats
     shares: Floats
+    contrasts: Floats | None = None
 
     def __call__(self, values: Floats) -> Floats:
-        """Evaluate every function, of shape (rows, levels)."""
+        """Evaluate every function, of shape (rows, functions)."""
         codes = self.codes(np.asarray(values, np.float64))
         out = np.zeros((len(codes), len(self.levels)))
         known = codes >= 0
         out[known] = -self.shares
         out[known, codes[known]] += 1.0
-        return out
+        return out if self.contrasts is None else np.asarray(out @ self.contrasts)
 
     def codes_of_levels(self) -> Floats:
         """Return a code of each level, and one of a level that the training rows do not have."""
@@ -162,6 +166,7 @@ def spline_basis(
     missing: float = 0.0,
     n_splines: int = 20,
     shrink: bool = True,
+    parametric: bool = False,
     extrapolate: Extrapolate = "constant",
     warp: bool = True,
 ) -> tuple[SplineBasis, Floats]:
@@ -176,7 +181,10 @@ def spline_basis(
     n_splines
         B-splines; fewer where there are fewer distinct values, a line below five.
     shrink
-        Whether straight lines are penalised as well, so that a term can vanish.
+        Whether straight lines and the missing level are penalised as well, so that a term can
+        vanish.
+    parametric
+        Whether it is a straight line without any penalty.
     extrapolate
         How curves go on beyond the range.
     warp
@@ -191,6 +199,7 @@ def spline_basis(
     """
     low, high = (distinct[0], distinct[-1]) if len(distinct) else (0.0, 0.0)
     empty = np.zeros(0)
+    warp, shrink = warp and not parametric, shrink and not parametric
     warp_from, warp_to = _warp(distinct, counts) if warp and len(distinct) > 1 else (empty, empty)
     basis = SplineBasis(
         knots=empty,
@@ -204,9 +213,10 @@ def spline_basis(
         warp_to=warp_to,
     )
     if len(distinct) < 2:
-        return basis, np.ones((int(missing > 0), int(missing > 0)))
+        width = int(missing > 0)
+        return basis, np.ones((width if shrink else 0, width))
     scaled = basis.scaled(distinct)
-    if len(distinct) >= 5:
+    if len(distinct) >= 5 and not parametric:
         basis = replace(basis, knots=_knots(scaled, counts, min(n_splines, len(distinct))))
     splines = basis.splines(scaled)
     centre = counts @ splines / counts.sum()
@@ -224,7 +234,8 @@ def spline_basis(
         penalties.insert(0, bent / np.exp(np.mean(np.log(bent[~straight]))))
     if missing > 0:
         penalties = [np.append(penalty, 0.0) for penalty in penalties]
-        penalties.append(np.append(np.zeros(len(curvature)), 1.0))
+        if shrink:
+            penalties.append(np.append(np.zeros(len(curvature)), 1.0))
     basis = replace(basis, centre=centre, transform=transform)
     penalties = [penalty for penalty in penalties if penalty.any()]
     return basis, np.reshape(penalties, (len(penalties), len(curvature) + (missing > 0)))
@@ -258,9 +269,21 @@ def _demmler_reinsch(gram: Floats, curvature: Floats) -> tuple[Floats, Floats]:
     return transform[:, order], bends
 
 
-def level_basis(levels: Floats, counts: Floats) -> tuple[LevelBasis, Floats]:
-    """Make the basis of a column of codes, with the ridge penalty of a random effect."""
-    return LevelBasis(levels, counts / counts.sum()), np.ones((1, len(levels)))
+def level_basis(
+    levels: Floats, counts: Floats, *, shrink: bool = True
+) -> tuple[LevelBasis, Floats]:
+    """Make the basis of a column of codes, with the ridge penalty of a random effect or none.
+
+    Examples
+    --------
+    >>> basis, penalties = level_basis(np.array([0.0, 1.0, 2.0]), np.ones(3), shrink=False)
+    >>> basis(np.array([0.0])).shape, penalties.shape
+    ((1, 2), (0, 2))
+    """
+    shares = counts / counts.sum()
+    if shrink:
+        return LevelBasis(levels, shares), np.ones((1, len(levels)))
+    return LevelBasis(levels, shares, helmert(len(levels)).T), np.zeros((0, len(levels) - 1))
 
 
 def _ranks(counts: Floats) -> Floats:

@@ -66,8 +66,9 @@ def least_smooth(fit: Fit) -> Floats:
     explained = float(state.coefficients @ working.moment)
     residual = max(float(working.total) - explained, 1e-300)
     floor = float(np.log(max(float(np.mean(np.diag(working.gram))), 1e-6))) - 12.0
-    for k in np.flatnonzero((np.diag(state.hessian) < LEAST_CURVATURE) & (rho > floor)):
-        low, high = floor, float(rho[k])
+    floors = np.maximum(floor, working.least_rho)
+    for k in np.flatnonzero((np.diag(state.hessian) < LEAST_CURVATURE) & (rho > floors)):
+        low, high = float(floors[k]), float(rho[k])
         for _ in range(8):
             middle = (low + high) / 2
             lost = _loss(fit, int(k), middle - float(rho[k]), residual)

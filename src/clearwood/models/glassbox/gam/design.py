@@ -8,14 +8,17 @@ from typing import Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import Setting, words
+from clearwood._shared.messages import tell
 from clearwood.models.glassbox.gam.bases import (
     Extrapolate,
     level_basis,
     spline_basis,
 )
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.score import Basis
 
-__all__ = ["DENSE_CELLS", "Design", "Term", "build_design"]
+__all__ = ["DENSE_CELLS", "Design", "Term", "build_design", "warn_of_certain_levels"]
 
 #: Up to this many cells the matrix of all functions at all rows is held.
 DENSE_CELLS = 8_000_000
@@ -223,6 +226,7 @@ def build_design(
     weights: Floats | None = None,
     n_splines: int = 20,
     shrink: bool = True,
+    parametric: Collection[int] = (),
     extrapolate: Extrapolate = "constant",
     unwarped: Collection[int] = (),
     bins: int | None = None,
@@ -237,7 +241,7 @@ def build_design(
         Positions of columns of category codes.
     weights
         Of rows; those of weight zero have no part in the functions.
-    n_splines, shrink, extrapolate
+    n_splines, shrink, parametric, extrapolate
         As in `GamRegressor`.
     unwarped
         Columns that keep their own scale even if their tails are heavy.
@@ -256,11 +260,12 @@ def build_design(
     for column in range(matrix.shape[1]):
         values = np.ascontiguousarray(matrix[:, column], np.float64)
         if column in categorical:
-            term = _level_term(column, values, weights)
+            term = _level_term(column, values, weights, shrink=shrink and column not in parametric)
         else:
             term = _number_term(
                 column, values, weights, bins, n_splines=n_splines, shrink=shrink,
-                extrapolate=extrapolate, warp=column not in unwarped,
+                parametric=column in parametric, extrapolate=extrapolate,
+                warp=column not in unwarped,
             )  # fmt: skip
         if term is not None:
             terms.append(term)
@@ -270,7 +275,7 @@ def build_design(
         # many levels: tables of sums by pairs of distinct values would be too large
         return build_design(
             matrix, categorical=categorical, weights=weights, n_splines=n_splines, shrink=shrink,
-            extrapolate=extrapolate, unwarped=unwarped, bins=BINS,
+            parametric=parametric, extrapolate=extrapolate, unwarped=unwarped, bins=BINS,
         )  # fmt: skip
     return _held(design, dense=is_dense)
 
@@ -283,15 +288,15 @@ def _held(design: Design, *, dense: bool) -> Design:
     return replace(design, matrix=np.hstack([np.ones((design.n_rows, 1)), *columns]))
 
 
-def _level_term(column: int, values: Floats, weights: Floats) -> Term | None:
+def _level_term(column: int, values: Floats, weights: Floats, *, shrink: bool) -> Term | None:
     used = weights > 0
     levels, first = np.unique(values[used], return_inverse=True)
     counts = _sums(first, weights[used], len(levels))
     if len(levels) < 2:
         return None
-    basis, penalties = level_basis(levels, counts)
+    basis, penalties = level_basis(levels, counts, shrink=shrink)
     # rows of weight zero may have a level of their own, which is zero in every function
-    table = np.vstack([basis(levels), np.zeros(len(levels))])
+    table = np.vstack([basis(levels), np.zeros(penalties.shape[1])])
     codes = basis.codes(values)
     return Term("levels", (column,), (basis,), penalties, table, codes % len(table))
 
@@ -304,6 +309,7 @@ def _number_term(
     *,
     n_splines: int,
     shrink: bool,
+    parametric: bool,
     extrapolate: Extrapolate,
     warp: bool,
 ) -> Term | None:
@@ -321,6 +327,7 @@ def _number_term(
         missing=float(weights[missing].sum()),
         n_splines=n_splines,
         shrink=shrink,
+        parametric=parametric,
         extrapolate=extrapolate,
         warp=warp,
     )
@@ -357,3 +364,40 @@ def _binned(
     plain = _sums(bin_of, distinct, n) / np.bincount(bin_of)
     heavy = _sums(bin_of, counts * distinct, n) / np.maximum(total, 1e-300)
     return np.where(total > 0, heavy, plain), total, bin_of[codes]
+
+
+def warn_of_certain_levels(
+    design: Design, y: Floats, weights: Floats, family: FamilyName, names: Sequence[str] = ()
+) -> None:
+    """Warn of unpenalised levels whose rows have no event, or only events: no effect fits best.
+
+    Parameters
+    ----------
+    design, y, weights, family
+        The terms, the target, the weights of rows and the distribution of the target.
+    names
+        Names of columns.
+    """
+    if FAMILIES[family].link == "identity":
+        return
+    for term in design.terms:
+        if term.kind != "levels" or len(term.penalties):
+            continue
+        rows = np.bincount(term.codes, weights)
+        certain = np.bincount(term.codes, weights * y) == 0
+        if family == "binomial":
+            certain |= np.bincount(term.codes, weights * (1 - y)) == 0
+        if n_certain := int(np.count_nonzero(certain & (rows > 0))):
+            column = term.columns[0]
+            who = f"column {names[column]!r}" if len(names) else f"column {column}"
+            tell(
+                words(
+                    f"{n_certain} of {int(np.count_nonzero(rows))} levels of {who} have no event, "
+                    "or only events: without shrinkage their effects have no finite value and are "
+                    "where the fit stopped. Join levels, or leave the column to shrinkage (",
+                    Setting("shrink", True),  # noqa: FBT003
+                    ", and not in ",
+                    Setting("parametric"),
+                    ").",
+                )
+            )

@@ -20,7 +20,7 @@ from clearwood.models.glassbox.gam.covariance import (
     projected_deviations,
     scale,
 )
-from clearwood.models.glassbox.gam.design import Design, build_design
+from clearwood.models.glassbox.gam.design import Design, build_design, warn_of_certain_levels
 from clearwood.models.glassbox.gam.fitting import (
     Fit,
     at_least_rows,
@@ -91,6 +91,7 @@ class _Gam(Scored):
         *,
         n_splines: int = 20,
         shrink: bool = True,
+        parametric: Sequence[int] = (),
         pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
         method: Method = "direct",
@@ -102,6 +103,7 @@ class _Gam(Scored):
     ) -> None:
         self.n_splines = n_splines
         self.shrink = shrink
+        self.parametric = parametric
         self.pairs = pairs
         self.extrapolate = extrapolate
         self.method = method
@@ -124,6 +126,7 @@ class _Gam(Scored):
             weights=weights,
             n_splines=self.n_splines,
             shrink=self.shrink,
+            parametric=self.parametric,
             extrapolate=self.extrapolate,
             # a curve that is convex on another scale need not be so on its own
             unwarped=[*self.convex, *self.concave],
@@ -150,6 +153,13 @@ class _Gam(Scored):
                     parameter="pairs",
                     value=self._name(column),
                 )
+        for column in self.parametric:
+            if column in (*self.convex, *self.concave):
+                raise InputError(
+                    f"column {self._name(column)!r} cannot be a straight line and bend",
+                    parameter="parametric",
+                    value=self._name(column),
+                )
         both = set(self.convex) & set(self.concave)
         if both:
             raise InputError(
@@ -170,6 +180,7 @@ class _Gam(Scored):
     ) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
         all_weights = weights = relative(weights, len(y), family)
+        warn_of_certain_levels(design, y, weights, family, self.names)
         dispersion = Dispersion(1.0, np.inf)
         if exposure is not None:
             fit, dispersion = fit_counts(design, y, weights, exposure)
@@ -227,7 +238,7 @@ class _Gam(Scored):
         """Add the pairs that are set, or those that matter."""
         if isinstance(self.pairs, int):
             phi = scale(design, fit, y, weights, family)
-            shaped = {*np.flatnonzero(self.monotone), *self.convex, *self.concave}
+            shaped = {*np.flatnonzero(self.monotone), *self.convex, *self.concave, *self.parametric}
             chosen = screen(
                 design, fit, y, weights, family, phi=phi, most=self.pairs, left_out=shaped
             )
@@ -251,9 +262,9 @@ class GamRegressor(RegressorMixin, _Gam):
     """An additive model of smooth curves for numbers, counts and amounts.
 
     The score is an intercept plus a penalised cubic B-spline of every column of numbers and a
-    shrunk effect of every level; its mean is the score (gaussian) or its exponential (poisson,
-    gamma). How smooth each curve is, and whether it is needed at all, is chosen by restricted
-    maximum likelihood.
+    shrunk effect of every level (but see ``shrink`` and ``parametric``); its mean is the score
+    (gaussian) or its exponential (poisson, gamma). How smooth each curve is, and whether it is
+    needed at all, is chosen by restricted maximum likelihood.
 
     Parameters
     ----------
@@ -265,7 +276,11 @@ class GamRegressor(RegressorMixin, _Gam):
         column has fewer distinct values, or where all columns together would have more than 1.5
         for each row.
     shrink
-        Whether straight lines are penalised as well, so that a term can vanish.
+        Whether straight lines, levels and missing values are penalised as well, so that a term can
+        vanish. Otherwise only curvature is, and levels have the effects of a linear model.
+    parametric
+        Positions of columns without any penalty: straight lines of numbers, levels as in a linear
+        model. Pairs are not searched among them.
     pairs
         Pairs of columns to add: how many at most are searched for, or positions.
     extrapolate
@@ -310,6 +325,7 @@ class GamRegressor(RegressorMixin, _Gam):
         family: FamilyName = "gaussian",
         n_splines: int = 20,
         shrink: bool = True,
+        parametric: Sequence[int] = (),
         pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
         method: Method = "direct",
@@ -322,6 +338,7 @@ class GamRegressor(RegressorMixin, _Gam):
         super().__init__(
             n_splines=n_splines,
             shrink=shrink,
+            parametric=parametric,
             pairs=pairs,
             extrapolate=extrapolate,
             method=method,
@@ -382,7 +399,9 @@ class GamClassifier(ScoredClasses, _Gam):
 
     Parameters
     ----------
-    n_splines, shrink, pairs, extrapolate, method, categorical, monotone, convex, concave, names
+    n_splines, shrink, parametric, pairs, extrapolate, method
+        As in `GamRegressor`.
+    categorical, monotone, convex, concave, names
         As in `GamRegressor`; pairs, backfitting and shapes are for two classes.
 
     Attributes

@@ -33,6 +33,9 @@ MAX_ITERATIONS = 60
 #: From this iteration on the smoothing parameters stay, so that the coefficients converge.
 SETTLED = 40
 TOLERANCE = 1e-7
+#: What one standard deviation of a function, or a level, may add to log odds a priori. Where
+#: columns separate the classes, any larger value would predict the training rows better.
+LARGEST_LOG_ODDS = 5.0
 #: Fits with another dispersion, and the change of it after which there is no other.
 MAX_DISPERSIONS = 4
 SAME_DISPERSION = 0.03
@@ -199,6 +202,7 @@ def fit_folds(
             total.penalties,
             fold.freedom,
             fold.rows,
+            total.largest,
         )
         fits.append(fold.from_neighbour(working, full, search=search))
     return fits
@@ -311,6 +315,7 @@ class _Problem:
             penalties=self.penalties,
             freedom=self.freedom,
             rows=self.rows,
+            largest=LARGEST_LOG_ODDS if self.family.name == "binomial" else np.inf,
         )
 
     def shifted(self, beta: Floats) -> Floats:

@@ -108,11 +108,11 @@ def screen(
         variance = (left**2 * weight[:, None]).T @ right**2
         used = variance > 1e-8 * float(variance.max())
         statistic = float((score[used] ** 2 / variance[used]).sum()) / phi
-        # columns of a level term add up to a constant, which takes one degree of freedom
+        # indicators of levels add up to a constant, which takes one degree of freedom
         freedom = np.prod(
             [
-                part.shape[1] - (design.terms[at].kind == "levels")
-                for at, part in ((i, left), (j, right))
+                part.shape[1] - (term.kind == "levels" and len(term.penalties) > 0)
+                for term, part in ((design.terms[i], left), (design.terms[j], right))
             ]
         )
         p = float(stats.chi2.sf(statistic, freedom))

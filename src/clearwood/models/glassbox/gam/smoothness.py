@@ -43,6 +43,8 @@ class Working:
         Rows less unpenalised coefficients; None where the scale is known.
     rows
         Rows, by their weights.
+    largest
+        Largest standard deviation, a priori, of any penalised coefficient; infinite for any.
     """
 
     gram: Floats
@@ -51,6 +53,15 @@ class Working:
     penalties: Floats
     freedom: float | None
     rows: float
+    largest: float = np.inf
+
+    @property
+    def least_rho(self) -> Floats:
+        """The least logarithm of each smoothing parameter."""
+        if np.isinf(self.largest):
+            return np.full(self.penalties.shape[1], -RHO_LIMIT)
+        least = np.where(self.penalties > 0, self.penalties, np.inf).min(axis=0, initial=np.inf)
+        return np.asarray(-2 * np.log(self.largest) - np.log(least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +195,16 @@ def improve(
     converged
         Whether a further step would change the criterion by next to nothing.
     """
+    least = working.least_rho
+    if max_steps:
+        rho = np.maximum(rho, least)
     state = evaluate(working, rho)
     for _ in range(max_steps):
-        step = _newton_step(state, rho)
+        step = _newton_step(state, rho, least)
         if step is None:
             return rho, state, True
         for halving in range(10):
-            new = np.clip(rho + step / 2**halving, -RHO_LIMIT, RHO_LIMIT)
+            new = np.clip(rho + step / 2**halving, least, RHO_LIMIT)
             value = criterion(working, new)
             if value <= state.value + 1e-10 * abs(state.value):
                 break
@@ -203,11 +217,14 @@ def improve(
     return rho, state, False
 
 
-def _newton_step(state: State, rho: Floats) -> Floats | None:
+def _newton_step(state: State, rho: Floats, least: Floats) -> Floats | None:
     """Return the step, no longer than 5; None where the criterion is flat in every direction."""
     gradient, hessian = state.gradient, state.hessian
     flat = (np.abs(gradient) < 1e-3) & (np.abs(np.diag(hessian)) < 1e-3)
-    at_end = ((rho > RHO_LIMIT - 2) & (gradient < 0)) | ((rho < 2 - RHO_LIMIT) & (gradient > 0))
+    at_end = (rho > RHO_LIMIT - 2) & (gradient < 0)
+    # near -RHO_LIMIT nothing changes any more; at a bound that is nearer, only there
+    near = np.where(least > -RHO_LIMIT, 1e-6, 2.0)
+    at_end |= (rho < least + near) & (gradient > 0)
     live = ~flat & ~at_end
     if not live.any() or np.abs(gradient[live]).max() < 1e-3:
         return None
