@@ -117,7 +117,7 @@ def test_test_rows_are_scored_and_what_contradicts_is_printed(cli, claims, model
     for cells in many:
         cells[place] = str(5 + 3 * (int(float(cells[place])) == 0))
     Path("other.csv").write_text("\n".join([header, *(",".join(cells) for cells in many)]))
-    answer = cli(*words(claims, "--test", "other.csv", "--sections", "summary,cautions"))
+    answer = cli(*words(claims, "--test", "other.csv", "--sections", "summary,cautions", "--force"))
     assert answer.code == 0, answer.err
     folded = " ".join(answer.out.split())
     assert "Caution: The test rows are predicted worse than rows not used for fitting." in folded
