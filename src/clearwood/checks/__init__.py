@@ -16,6 +16,7 @@ from clearwood.checks.column_pairs import (
 from clearwood.checks.drift import ColumnDrift, Drift, drift
 from clearwood.checks.leak import Leak
 from clearwood.checks.leakage import Leakage, leakage
+from clearwood.checks.stand_ins import StandIn, stand_ins
 from clearwood.checks.twins import Twins, twins
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Drift",
     "Leak",
     "Leakage",
+    "StandIn",
     "Twins",
     "association",
     "bins_of",
@@ -36,6 +38,7 @@ __all__ = [
     "leakage",
     "ranks",
     "related",
+    "stand_ins",
     "strength",
     "strengths",
     "twins",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clearwood.fairness.predictors.fair_model import FairModel
     from clearwood.fairness.predictors.law import Law
     from clearwood.fairness.predictors.make import fair
-    from clearwood.fairness.predictors.use import used_columns
+    from clearwood.fairness.predictors.use import stand_ins_in, used_columns
     from clearwood.fairness.result import Audit
     from clearwood.fairness.sensitivity import Sensitivity, e_value, robustness_value
 else:
@@ -63,5 +63,6 @@ __all__ = [
     "proxies",
     "read_with",
     "robustness_value",
+    "stand_ins_in",
     "used_columns",
 ]

@@ -29,7 +29,7 @@ from clearwood.fairness.groups.intervals import Spread
 from clearwood.fairness.groups.measures import GroupMeasures, group_measures
 from clearwood.fairness.groups.rows import Audited, audited_rows, model_rows
 from clearwood.fairness.groups.tuned import Tuning, tuning_of
-from clearwood.fairness.predictors.use import used_columns
+from clearwood.fairness.predictors.use import stand_ins_in, used_columns
 from clearwood.fairness.result import Audit
 from clearwood.fairness.sensitivity import (
     Sensitivity,
@@ -192,6 +192,8 @@ def audit(
     own, tuning, own_notes = _of_the_model(
         model, audited, groups, groupings, choice, min_rows, min_share, confidence
     )
+    fits = audited.table if audited.training is None else audited.training
+    stand_ins = stand_ins_in(None if _is_recipe(audited) else audited.model, fits, names)
     parts = Causes()
     if causes:
         parts = causes_of(
@@ -227,7 +229,12 @@ def audit(
         confidence=confidence,
         seed=seed,
         version=version("clearwood"),
-        notes=(*own_notes, *_notes(audited, groups, choice is None), *parts.notes),
+        notes=(
+            *(f"{one}: {_STAYS}" for one in stand_ins),
+            *own_notes,
+            *_notes(audited, groups, choice is None),
+            *parts.notes,
+        ),
         gaps=parts.gaps,
         proxies=parts.proxies,
         alternatives=parts.alternatives,
@@ -235,6 +242,7 @@ def audit(
         own=own,
         tuning=tuning,
         used=_used(audited, names),
+        stand_ins=stand_ins,
         graph=graph,
     )
 
@@ -252,9 +260,19 @@ def _with_model(audited: Audited, fitted: Any, *, fits: bool, n_jobs: int) -> Au
     return audited if fitted is None else replace(audited, model=fitted)
 
 
+def _is_recipe(audited: Audited) -> bool:
+    """Whether there is no fitted model but only how one is tuned and fitted."""
+    return isinstance(audited.model, Winner)
+
+
+_STAYS = (
+    "what the model takes from it stays where the protected column is left out or averaged over"
+)
+
+
 def _used(audited: Audited, names: Sequence[str]) -> tuple[str, ...] | None:
     """Return the protected columns that change predictions; None where there is no model to try."""
-    if isinstance(audited.model, Winner):
+    if _is_recipe(audited):
         return None
     return used_columns(audited.model, audited.table, names)
 

@@ -20,7 +20,7 @@ from clearwood.fairness.groups.measures import GroupMeasures, Verdict
 from clearwood.fairness.groups.rows import Source
 from clearwood.fairness.groups.tuned import Tuning
 from clearwood.fairness.sensitivity import Sensitivity
-from clearwood.table import Task
+from clearwood.table import StandIn, Task
 
 __all__ = ["Audit"]
 
@@ -76,6 +76,8 @@ class Audit(Result):
     used
         The protected columns with which predictions change while all others stay as they are; None
         where there are only predictions of folds.
+    stand_ins
+        Columns that the model uses and that hold protected ones in another form.
     graph
         The causal graph; None without one.
 
@@ -117,6 +119,7 @@ class Audit(Result):
     own: tuple[GroupMeasures, ...] = ()
     tuning: Tuning | None = None
     used: tuple[str, ...] | None = None
+    stand_ins: tuple[StandIn, ...] = ()
     graph: Any = field(default=None, repr=False)
 
     def of(self, *columns: str, output: str | None = None) -> GroupMeasures:
@@ -235,6 +238,7 @@ class Audit(Result):
                 "protected": self.protected,
                 "permitted": self.permitted,
                 "used": self.used,
+                "stand_ins": [one.to_json() for one in self.stand_ins],
                 "rows": self.n_rows,
                 "weight": self.weight,
                 "sentences": self.sentences,

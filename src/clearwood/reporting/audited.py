@@ -570,9 +570,15 @@ def _proxies(audit: Audit) -> Section | None:
 def _alternatives(audit: Audit) -> Section | None:
     if not audit.alternatives:
         return None
+    left = list(dict.fromkeys(name for one in audit.stand_ins for name in one.columns))
+    free = (
+        "averaged over it, so that it has no direct or proxy influence"
+        if not left
+        else f"averaged over it, which leaves its influence through {listed(left)} in the model"
+    )
     text = (
-        "Aware: the model as it is. Unaware: fitted without the protected column. Free: averaged "
-        "over it, so that it has no direct or proxy influence. Free balanced: with the observed "
+        f"Aware: the model as it is. Unaware: fitted without the protected column. Free: {free}. "
+        "Free balanced: with the observed "
         "total. Parity: equal distributions in all groups, which needs the protected column at "
         "prediction and so treats people by group. Proxy discrimination is the share of the "
         "variance of predictions that only the protected column explains; moved is the share of "

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         read_parts_as,
     )
     from clearwood.table.schema import ColumnSchema, Schema
+    from clearwood.table.stand_ins import StandIn, stand_ins_of
     from clearwood.table.table import Table
     from clearwood.table.types import NUMERIC, Kind, Role, Task
 else:
@@ -50,6 +51,7 @@ __all__ = [
     "Profile",
     "Role",
     "Schema",
+    "StandIn",
     "Table",
     "Task",
     "are_few_levels",
@@ -73,5 +75,6 @@ __all__ = [
     "read_parts_as",
     "row_hashes",
     "shown_name",
+    "stand_ins_of",
     "string_codes",
 ]

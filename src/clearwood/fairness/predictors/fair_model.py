@@ -70,6 +70,8 @@ def _has_probabilities(self: "FairModel") -> bool:
 class FairModel(TableModel):
     """A predictor in which protected columns have no influence, direct or through what they tell.
 
+    Unless other columns determine them: `clearwood.fair` warns of these.
+
     Made by `clearwood.fair` from a fitted model; ``fit`` fits the model first, so that a benchmark
     resamples both. It predicts from rows **without** the protected columns and ignores them where
     they are present, except for ``kind="parity"``, which needs them.

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from clearwood._shared.errors import Option, words
 from clearwood._shared.messages import tell
 from clearwood.fairness.predictors.calibration import Way
 from clearwood.fairness.predictors.fair_model import FairKind, FairModel
 from clearwood.fairness.predictors.response import is_fitted, read_rows
-from clearwood.fairness.predictors.use import used_columns
+from clearwood.fairness.predictors.use import stand_ins_in, used_columns
 from clearwood.table import Table
 
 __all__ = ["fair"]
@@ -76,6 +77,10 @@ def fair(
     exactly for trees, where all values between two thresholds count as one, and for other models if
     there are at most 512 values; else over the means of 512 equally likely bins.
 
+    A column that holds a protected one in another form, such as a yes/no column for another group
+    or a title, keeps its influence: `clearwood.checks.stand_ins` finds these, and a warning names
+    those that the model uses. Protected as well, they are averaged over too.
+
     The result is not fair in every sense of the word. Groups may still differ in their predictions
     through permitted columns: that these are permitted is a decision of yours.
 
@@ -106,6 +111,8 @@ def fair(
     made = made.settle(model, table) if is_fitted(model) else made.fit(table)
     if kind == "free" and not by_group:
         _warn_of_unused(made, table)
+    if kind != "parity":
+        _warn_of_stand_ins(made, table)
     return made
 
 
@@ -117,4 +124,16 @@ def _warn_of_unused(made: FairModel, table: Table) -> None:
             f"no prediction of the model changes with {' or '.join(map(repr, names))}, so "
             "averaging over it changes nothing: what other columns reveal about it stays in the "
             "predictions"
+        )
+
+
+def _warn_of_stand_ins(made: FairModel, table: Table) -> None:
+    """Warn of columns through which the protected ones keep their influence."""
+    for one in stand_ins_in(made, table, made.protected_):
+        tell(
+            words(
+                f"{one}: the predictions depend on what is protected through it; protect it too, ",
+                Option("protected", [*made.protected_, *one.columns[:1]]),
+                ", or fit the model without it",
+            )
         )

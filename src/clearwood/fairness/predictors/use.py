@@ -11,10 +11,10 @@ from clearwood._shared.draws import draw_rows
 from clearwood.fairness.predictors.response import features_of, forest_of, respond, task_of
 from clearwood.forest import Forest
 from clearwood.models import TableModel
-from clearwood.table import Column, Table
+from clearwood.table import Column, StandIn, Table, stand_ins_of
 from clearwood.table import as_table as to_table
 
-__all__ = ["used_columns"]
+__all__ = ["stand_ins_in", "used_columns"]
 
 #: Rows whose predictions are tried with other values, and values of a column of numbers.
 _ROWS, _VALUES = 500, 21
@@ -64,6 +64,30 @@ def used_columns(model: Any, table: Table, names: Sequence[str]) -> tuple[str, .
         splits = _columns_that_matter(forest)
         return tuple(name for name in own if name in splits)
     return tuple(name for name in own if _changes(model, table, name))
+
+
+def stand_ins_in(model: Any, table: Table, protected: Sequence[str]) -> tuple[StandIn, ...]:
+    """Return the columns that a model uses and that stand for protected ones.
+
+    Parameters
+    ----------
+    model
+        Fitted; None for all features of the table.
+    table
+        The rows of the fit.
+    protected
+        The protected columns.
+    """
+    names = table.features if model is None else features_of(model, table)
+    features = [name for name in names if name in table.names and name not in protected]
+    found = stand_ins_of(table, protected, features)
+    if model is None or not found:
+        return found
+    asked = list(dict.fromkeys(name for one in found for name in one.columns))
+    unused = set(asked) - set(used_columns(model, table, asked))
+    if not unused:
+        return found
+    return stand_ins_of(table, protected, [name for name in features if name not in unused])
 
 
 def _columns_that_matter(forest: Forest) -> frozenset[str]:

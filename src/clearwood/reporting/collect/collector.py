@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from clearwood.explanation import (
     Shapley,
     TermTable,
 )
+from clearwood.fairness import stand_ins_in
 from clearwood.models import Extrapolation, Learner, outside_training
 from clearwood.reporting.collect.explained import some_rows
 from clearwood.reporting.collect.findings import (
@@ -42,7 +44,7 @@ from clearwood.reporting.collect.privacy import (
 from clearwood.reporting.collect.stages import Stages
 from clearwood.reporting.collect.subject import Subject
 from clearwood.reporting.model.model import PageModel, page_model
-from clearwood.table import Column, Profile, Table, profile
+from clearwood.table import Column, Profile, StandIn, Table, profile
 
 __all__ = ["SECTIONS", "Limits", "collect", "limits_of"]
 
@@ -67,6 +69,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
         Step.TEST,
         Step.AGREEMENT,
         Step.LEAKAGE,
+        Step.STAND_INS,
         Step.TWINS,
         Step.DRIFT,
     ),
@@ -180,6 +183,7 @@ class Collector:
             inside=self._when(Step.NETWORK, lambda: self._inside(findings)),
             condensed=self._when(Step.CONDENSE, self._condensed),
             leakage=self._leakage(findings),
+            stand_ins=self._stand_ins(findings),
             twins=self._when(Step.TWINS, lambda: self._twins(findings)),
             drift=self._drift(findings),
         )
@@ -620,6 +624,13 @@ class Collector:
             Step.LEAKAGE,
             lambda: leakage(self.table, columns=findings.features, seed=self.seed),
         )
+
+    def _stand_ins(self, findings: Findings) -> tuple[StandIn, ...]:
+        protected = findings.table.protected
+        if not protected:
+            return ()
+        work = partial(stand_ins_in, findings.model, self.table, protected)
+        return self._when(Step.STAND_INS, work) or ()
 
     def _twins(self, findings: Findings) -> Twins:
         known = None if findings.benchmark is None else findings.benchmark.twins

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         TrainingCurve,
     )
     from clearwood.models import Extrapolation
-    from clearwood.table import Profile
+    from clearwood.table import Profile, StandIn
 
 __all__ = [
     "LEAST_IMPORTANCE",
@@ -85,6 +85,7 @@ class Step(StrEnum):
     PAGE_MODEL = "model in the page"
     CONDENSE = "one tree"
     LEAKAGE = "leakage"
+    STAND_INS = "stand-ins of protected columns"
     TWINS = "identical rows"
     DRIFT = "drift"
     WRITING = "writing of the page"
@@ -349,6 +350,7 @@ class Findings:
     choosing: "Choosing | None" = None
     learning_curve: "LearningCurve | None" = None
     leakage: "Leakage | None" = None
+    stand_ins: "tuple[StandIn, ...]" = ()
     twins: "Twins | None" = None
     drift: "Drift | None" = None
     test: Table | None = None

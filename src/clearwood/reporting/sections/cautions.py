@@ -469,6 +469,17 @@ def _protected(findings: Findings) -> Iterator[Caution]:
     )
 
 
+def _stand_ins(findings: Findings) -> Iterator[Caution]:
+    if findings.stand_ins:
+        yield Caution(
+            "The model uses protected columns in another form",
+            "These columns determine protected ones, or are determined by them. A model without "
+            "the protected columns, or averaged over them, treats people by them all the same.",
+            "Leave these columns out, or protect them too, and fit the model again.",
+            tuple(capital(sentence(one.text)) for one in findings.stand_ins),
+        )
+
+
 def _dates(findings: Findings) -> Iterator[Caution]:
     used = (name for name in findings.features if name not in findings.unused)
     dated = [name for name in used if findings.table.column(name).kind is Kind.DATE]
@@ -519,6 +530,7 @@ _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _better,
     _drifting,
     _protected,
+    _stand_ins,
     _associated,
     _extrapolation,
     _conflicts,

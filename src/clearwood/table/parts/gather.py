@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, MissingExtraError, Option, word
 from clearwood._shared.memory import free_memory
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import size
-from clearwood.table.parts.parts import BATCH_ROWS, PART_ROWS, Parts
+from clearwood.table.parts.parts import BATCH_ROWS, PART_ROWS, Parts, joined
 from clearwood.table.parts.rows import (
     CsvRows,
     DaskRows,
@@ -41,6 +41,7 @@ from clearwood.table.reading.csv import NotNumbersError, TextFile, scan_csv
 from clearwood.table.reading.files import check_exists
 from clearwood.table.reading.frames import computing
 from clearwood.table.reading.request import Request
+from clearwood.table.stand_ins import noted_stand_ins
 from clearwood.table.table import Table
 
 __all__ = ["has_parts", "in_parts"]
@@ -51,6 +52,8 @@ _TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
 _TABLES = 7
 #: Bytes of a cell in memory, and what text files that are compressed grow to.
 _CELL, _UNPACKED = 8, 4
+#: The first rows of about so many parts are looked at for columns that stand for protected ones.
+_PARTS_LOOKED_AT, _ROWS_LOOKED_AT = 10, 2000
 
 Named = list[tuple[str, Rows]]
 
@@ -85,6 +88,11 @@ def in_parts(
     if not parts and is_one and not (is_large and parts is None):
         return None
     found = _surveyed(named, request, origin)
+    if found.protected:
+        step = max(1, len(found.parts) // _PARTS_LOOKED_AT)
+        some = [next(part.batches(_ROWS_LOOKED_AT), None) for part in found.parts[::step]]
+        rows = joined([table for table in some if table is not None], found.empty)
+        found = replace(found, notes=(*found.notes, *noted_stand_ins(rows)))
     if draw_rows is not None:
         return replace(found.sample(draw_rows, seed=seed), dropped=found.dropped, notes=found.notes)
     if parts is False or (parts is None and not is_large):

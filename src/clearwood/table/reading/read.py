@@ -46,6 +46,7 @@ from clearwood.table.reading.roles import (
     checked_task,
 )
 from clearwood.table.schema import ColumnSchema, Schema
+from clearwood.table.stand_ins import noted_stand_ins
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
@@ -273,6 +274,7 @@ def read(
         replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
     )
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
+    table = replace(table, notes=(*table.notes, *noted_stand_ins(table)))
     return _drawn(with_directions(table, monotone), draw_rows, seed)
 
 
