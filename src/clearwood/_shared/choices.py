@@ -13,6 +13,7 @@ __all__ = [
     "EffectKind",
     "Effort",
     "Equal",
+    "Gaps",
     "ImportanceKind",
     "Interval",
     "LimeSelection",
@@ -31,6 +32,10 @@ Scale = Literal["margin", "probability", "response"]
 
 #: What an effect is claimed of: the model's prediction, or the target itself.
 Claim = Literal["model", "world"]
+
+#: What becomes of rows with gaps in the columns of the model: as the model was fitted, complete
+#: rows only, or gaps filled by random draws.
+Gaps = Literal["fill", "complete", "impute"]
 
 #: How categories reach a model.
 Categories = Literal["onehot", "ordinal", "native", "target"]

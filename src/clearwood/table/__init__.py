@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.table.column import Column, shown_name
     from clearwood.table.encoding.columns import Encoded, NumberEncoder
     from clearwood.table.encoding.encoder import Encoder
+    from clearwood.table.gaps import complete_rows, gap_shares, gaps_listed, imputed_tables
     from clearwood.table.identical import IDENTICAL_ROWS, identical_rows, row_hashes
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.code_like import are_few_levels
@@ -63,9 +64,13 @@ __all__ = [
     "check_columns",
     "check_directions",
     "check_task",
+    "complete_rows",
     "find_task",
+    "gap_shares",
+    "gaps_listed",
     "has_parts",
     "identical_rows",
+    "imputed_tables",
     "learn_encoder",
     "number_text",
     "parse_dates",
