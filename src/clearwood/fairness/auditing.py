@@ -39,7 +39,7 @@ from clearwood.fairness.sensitivity import (
     robustness_value,
     share_outside,
 )
-from clearwood.table import Column
+from clearwood.table import Column, gap_shares
 
 __all__ = ["audit"]
 
@@ -428,7 +428,12 @@ def _conditions(
     schema = getattr(audited.model, "schema_", None)
     seen = audited.table.features if schema is None else schema.features
     rest = [column.name for column in others]
-    return conditions_of(graph, [name for name in names if name in seen] or names, rest)
+    return conditions_of(
+        graph,
+        [name for name in names if name in seen] or names,
+        rest,
+        gap_shares=gap_shares(audited.table.columns),
+    )
 
 
 def _sensitivity(

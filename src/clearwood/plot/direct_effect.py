@@ -25,7 +25,9 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
             line = cut(f"{shown}: {output}" if n_outputs > 1 else shown)
             ends = {end: frame[end][at] for end in ("effect", "low", "high")}
             rows.append({"line": line, **ends})
-    title = f"{result.about.quantity}, difference; {percent(result.confidence)} band"
+    title = f"{result.about.quantity}, difference"
+    if result.has_band.any():
+        title += f"; {percent(result.confidence)} band"
     y = alt.Y("line:N", sort=[row["line"] for row in rows], title=None)
     base = chart_of(rows).encode(y=y)
     scale = alt.Scale(zero=True)
@@ -40,7 +42,8 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
         ],
     )
     written = "; ".join(
-        f"{row['line']} {number(row['effect'])} ({interval(row['low'], row['high'])})"
+        f"{row['line']} {number(row['effect'])}"
+        + ("" if row["low"] is None else f" ({interval(row['low'], row['high'])})")
         for row in rows
     )
     chart = rule(0, "x", strokeDash=[4, 4]) + bar + point

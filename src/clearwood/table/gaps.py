@@ -1,6 +1,6 @@
 """Columns with gaps: the rows without any, and tables whose gaps are filled by random draws."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,17 +34,16 @@ _CONVERGED = 1e-6
 _MOST_NAMED = 4
 
 
-def gap_shares(table: Table, names: Sequence[str]) -> dict[str, float]:
+def gap_shares(columns: Iterable[Column]) -> dict[str, float]:
     """Return the share of rows in which columns have no value, for those that have gaps.
 
     Examples
     --------
     >>> import clearwood as cw
-    >>> gap_shares(cw.read({"age": [31, None, 40, 62], "paid": [1, 2, 3, 4]}), ["age", "paid"])
+    >>> gap_shares(cw.read({"age": [31, None, 40, 62], "paid": [1, 2, 3, 4]}))
     {'age': 0.25}
     """
-    shares = {name: table.column(name).n_missing / max(table.n_rows, 1) for name in names}
-    return {name: share for name, share in shares.items() if share > 0}
+    return {one.name: one.n_missing / len(one) for one in columns if one.n_missing}
 
 
 def gaps_listed(shares: Mapping[str, float]) -> str:
@@ -56,9 +55,8 @@ def gaps_listed(shares: Mapping[str, float]) -> str:
     "'income' is missing in 40 % of the rows and 'age' in 25 %"
     """
     ranked = sorted(shares, key=lambda name: -shares[name])
-    named = [f"{name!r} in {percent(shares[name])}" for name in ranked[:_MOST_NAMED]]
-    first, _, share = named[0].rpartition(" in ")
-    named[0] = f"{first} is missing in {share} of the rows"
+    named = [f"{ranked[0]!r} is missing in {percent(shares[ranked[0]])} of the rows"]
+    named += [f"{name!r} in {percent(shares[name])}" for name in ranked[1:_MOST_NAMED]]
     if len(ranked) > _MOST_NAMED:
         named.append(f"{count(len(ranked) - _MOST_NAMED, 'more column')} in fewer")
     *most, last = named

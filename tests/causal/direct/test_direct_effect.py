@@ -258,7 +258,7 @@ def test_hostile_names_are_shown_and_escaped():
         ({"confidence": 1.5}, "confidence=1.5"),
         ({"confidence": "high"}, "confidence=.high"),
         ({"seed": -1}, "seed=-1"),
-        ({"graph": "gender -> height"}, "column 'age' is not in the graph"),
+        ({"graph": "gender -> height"}, r"columns 'age', .* are not in the graph"),
         ({"graph": "gender -> height -> gender"}, "cycle"),
     ],
 )
@@ -298,3 +298,99 @@ def test_rare_levels_are_left_out_with_a_warning():
     with pytest.warns(cw.ClearwoodWarning, match="'z' has 120 levels; the 50 most common"):
         result = cw.direct_effect(model, table, "z")
     assert len(result.effect) == 50
+
+
+def test_every_column_that_the_graph_lacks_is_named_at_once(portfolio, rates):
+    with pytest.raises(cw.InputError) as caught:
+        cw.direct_effect(rates, portfolio, "gender", graph="gender -> {height mileage}")
+    for name in ("age", "region", "power"):
+        assert repr(name) in str(caught.value)
+
+
+def test_a_linear_model_has_no_band_over_rows(portfolio):
+    """Its effect is the same for every row: a band of width zero would look exact."""
+    model = cw.learner("ols").fit(portfolio)
+    result = cw.direct_effect(model, portfolio, "age", at=[30, 40, 60])
+    assert np.isnan(result.low[1:]).all()
+    assert np.isnan(result.standard_errors[1:]).all()
+    assert not result.has_band.any()
+    assert "(" not in repr(result).splitlines()[2]
+    assert "refit=100" in repr(result)
+    assert result.plot().to_dict()
+    json.dumps(result.to_json(), allow_nan=False)
+    refitted = cw.direct_effect(model, portfolio, "age", at=[30, 40, 60], refit=5)
+    assert refitted.has_band.all()
+    assert (refitted.low[1:] < refitted.high[1:]).all()
+
+
+CONFOUNDED = cw.Graph("z -> {x y}; x -> y")
+
+
+def confounded(n=500, seed=0):
+    """Return rows in which z acts on x and y, x not on y, and z has gaps at random."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    columns = {"x": 0.7 * z + rng.normal(size=n), "y": z + rng.normal(size=n)}
+    gaps = rng.random(n) < 0.4
+    return cw.read({**columns, "z": np.where(gaps, np.nan, z)}, target="y")
+
+
+@pytest.mark.parametrize("learner", ["ols", "gbm"])
+def test_no_condition_holds_where_the_model_fills_gaps(learner):
+    data = confounded()
+    model = cw.learner(learner).fit(data)
+    graph = cw.Graph("x -> {z y}; z -> y")
+    result = cw.direct_effect(model, data, "x", at=[0, 1], graph=graph)
+    assert result.holds is None
+    assert result.conditions[0].status == "not checked"
+    share = data.column("z").n_missing / data.n_rows
+    assert result.gap_shares == {"z": share}
+    assert any("'z' is missing in" in one for one in result.statements)
+    assert "the graph implies it" in result.conditions[0].reason
+    whole = data.take(~data.column("z").missing)
+    same = cw.direct_effect(cw.learner(learner).fit(whole), whole, "x", at=[0, 1], graph=graph)
+    assert same.holds is True
+    assert not same.gap_shares
+    fails = cw.direct_effect(model, data, "x", at=[0, 1], graph="c -> {x z}; x -> {z y}; z -> y")
+    assert fails.holds is False  # what fails without gaps fails with them
+
+
+def test_complete_rows_are_a_model_of_these():
+    data = confounded()
+    model = cw.learner("ols").fit(data)
+    result = cw.direct_effect(model, data, "x", at=[0, 1], gaps="complete", graph=CONFOUNDED)
+    whole = data.take(~data.column("z").missing)
+    expected = cw.direct_effect(cw.learner("ols").fit(whole), whole, "x", at=[0, 1])
+    np.testing.assert_allclose(result.effect, expected.effect)
+    assert result.n_rows == whole.n_rows
+    assert result.conditions[0].holds is True
+    assert result.conditions[1].name == "gaps at random"
+    assert result.holds is None
+
+
+def test_imputed_tables_are_joined_with_the_refits_divided_among_them():
+    data = confounded()
+    model = cw.learner("ols").fit(data)
+    options = {"at": [0, 1], "refit": 30, "seed": 3, "graph": CONFOUNDED, "claim": "world"}
+    result = cw.direct_effect(model, data, "x", gaps="impute", imputations=10, **options)
+    assert (result.n_imputations, result.refit) == (10, 30)
+    table = cw.coefficients(model, data, gaps="impute", imputations=10, seed=3)
+    at = table.names().index("x")
+    assert result.effect[1] == pytest.approx(table.values[at])  # of the same tables
+    assert result.standard_errors[1] == pytest.approx(table.standard_errors[at], rel=0.35)
+    assert result.conditions[0].holds is True
+    filled = cw.direct_effect(model, data, "x", **options)
+    assert filled.low[1] > 0.1  # the true effect is 0
+    assert result.low[1] < 0 < result.high[1]
+
+
+def test_gaps_are_not_filled_without_a_table_and_its_target():
+    data = confounded()
+    model = cw.learner("ols").fit(data)
+    with pytest.raises(cw.InputError, match="fitted again without gaps"):
+        cw.direct_effect(model, data.X, "x", gaps="impute")
+    with pytest.raises(cw.InputError, match=r"gaps.*'drop'"):
+        cw.direct_effect(model, data, "x", gaps="drop")
+    rows = data.take(np.flatnonzero(data.column("z").missing)[:20])
+    with pytest.raises(cw.InputError, match=r"0 rows of 20 are complete.*gaps='impute'"):
+        cw.direct_effect(model, rows, "x", gaps="complete")

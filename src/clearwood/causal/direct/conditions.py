@@ -7,10 +7,11 @@ from typing import Literal, Protocol, get_args
 from clearwood._shared.choices import Claim
 from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
 from clearwood._shared.results import Result
+from clearwood.table import gaps_listed
 
 __all__ = ["Condition", "ConditionName", "conditions_of"]
 
-ConditionName = Literal["unconfounded columns", "unconfounded target"]
+ConditionName = Literal["unconfounded columns", "unconfounded target", "gaps at random"]
 
 
 class Causes(Protocol):
@@ -33,6 +34,7 @@ class Condition(Result):
     name
         "unconfounded columns": the columns that act on the other ones have no common cause with
         them. "unconfounded target": the features together have no common cause with the target.
+        "gaps at random": rows with gaps may be left out, or their gaps filled by draws.
     holds
         Whether the graph implies it; None where there is no graph to check it on.
     reason
@@ -69,6 +71,7 @@ def conditions_of(
     *,
     target: str | None = None,
     claim: Claim = "model",
+    gap_shares: Mapping[str, float] | None = None,
 ) -> tuple[Condition, ...]:
     """Check when the partial dependence of columns is their average natural direct effect.
 
@@ -91,6 +94,10 @@ def conditions_of(
     claim
         "model" for effects on the model's prediction, "world" for effects on the target itself:
         then all features together must be unconfounded with the target too.
+    gap_shares
+        The share of rows in which features are missing, for those whose gaps the model fills. The
+        graph is about the features themselves, not about stand-ins, so that nothing that it
+        implies is known to hold.
 
     Returns
     -------
@@ -126,7 +133,19 @@ gender <- country -> height; the arrow country -> gender makes it fail)
     checked = [_of_columns(graph, chosen, rest)]
     if claim == "world":
         checked.append(_of_target(graph, (*chosen, *rest), str(target)))
-    return tuple(checked)
+    own = {name: share for name, share in (gap_shares or {}).items() if name in (*chosen, *rest)}
+    return tuple(_with_stand_ins(one, own) if own else one for one in checked)
+
+
+def _with_stand_ins(condition: Condition, gap_shares: Mapping[str, float]) -> Condition:
+    """Return a condition that would hold without gaps as one that is not checked."""
+    if not condition.holds:
+        return condition
+    reason = (
+        f"{gaps_listed(gap_shares)}, and there the model has a stand-in, which removes no "
+        f"confounding; without the gaps the graph implies it: {condition.reason}"
+    )
+    return Condition(condition.name, None, reason)
 
 
 def _assumed(
@@ -155,14 +174,23 @@ def _assumed(
 def _known(graph: Causes, names: Sequence[str]) -> None:
     """Refuse columns that the graph does not have."""
     nodes = list(graph.nodes)
-    for name in names:
-        if name not in nodes:
-            raise InputError(
-                f"column {name!r} is not in the graph, so its conditions cannot be checked",
-                parameter="graph",
-                value=name,
-                hint=f"add it to the graph as a node; {did_you_mean(name, nodes)}",
-            )
+    unknown = [name for name in names if name not in nodes]
+    if not unknown:
+        return
+    if len(unknown) == 1:
+        (name,) = unknown
+        raise InputError(
+            f"column {name!r} is not in the graph, so its conditions cannot be checked",
+            parameter="graph",
+            value=name,
+            hint=f"add it to the graph as a node; {did_you_mean(name, nodes)}",
+        )
+    raise InputError(
+        f"columns {_listed(unknown)} are not in the graph, so its conditions cannot be checked",
+        parameter="graph",
+        value=unknown,
+        hint="add each to the graph as a node, or leave it out of the model.",
+    )
 
 
 def _of_columns(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> Condition:

@@ -1,14 +1,15 @@
 """The average natural direct effect of columns on a model's prediction or on the target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, get_args
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.checks import check_confidence, check_seed, is_whole
-from clearwood._shared.choices import Claim, Scale
+from clearwood._shared.checks import check_confidence, check_seed, check_whole, is_whole
+from clearwood._shared.choices import Claim, Gaps, Scale
 from clearwood._shared.errors import (
     Call,
     InputError,
@@ -19,16 +20,19 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood._shared.numbers import count
+from clearwood._shared.pooling import Pooled, pool
 from clearwood._shared.progress import progress
-from clearwood.causal.direct.conditions import conditions_of
+from clearwood.causal.direct.conditions import Condition, conditions_of
 from clearwood.causal.direct.result import DirectEffect
 from clearwood.causal.graph.graph import Graph
 from clearwood.explanation import Explained, JointCurves, Training, default_values, joint_curves
 from clearwood.models import Learner
-from clearwood.table import Table
+from clearwood.table import Table, complete_rows, gap_shares, gaps_listed, imputed_tables
 
 __all__ = ["direct_effect"]
 
+# Changes of a prediction that differ by less than this share of the largest are all the same.
+_ROUNDING = 1e-9
 # Draws of rows that lack a level that is compared are drawn again at most this often.
 _MOST_DRAWS = 100
 
@@ -43,6 +47,8 @@ def direct_effect(
     claim: Claim = "model",
     scale: Scale = "response",
     refit: int = 0,
+    gaps: Gaps = "fill",
+    imputations: int = 20,
     confidence: float = 0.9,
     seed: int = 0,
     n_jobs: int = 1,
@@ -82,6 +88,14 @@ def direct_effect(
         How many models are fitted again to resampled rows for the band; 100 or more are advisable.
         Rows of one group are drawn together. With 0 the band shows only how far the average could
         move with other rows, for this model as it is.
+    gaps
+        What becomes of rows with gaps in features. "fill": the model as it is; no condition is then
+        known to hold, since a model that has a stand-in for a value does not adjust for it.
+        "complete": the model is fitted again to the rows without gaps, and predictions are averaged
+        over these. "impute": it is fitted to tables in which gaps are filled by draws given the
+        other features and the target, and the effects are joined by Rubin's rules.
+    imputations
+        How many such tables. The models of ``refit`` are divided among them.
     confidence
         The coverage that the band aims at, at each value.
     seed
@@ -97,7 +111,9 @@ def direct_effect(
     -----
     The band from refits is the contrast plus or minus a quantile of the t distribution times the
     standard deviation over the refits. A learner that shrinks effects is biased, and no resampling
-    shows its bias: the band then covers what the learner estimates on average.
+    shows its bias: the band then covers what the learner estimates on average. Without refits there
+    is no band where the effect is the same for every row, as in a linear model: other rows would
+    not change it, which does not make it exact.
 
     `outside` is, at each value, the share of rows that have no near neighbour in the data once the
     columns are set: the share of pairs of a value and of the other columns at which the model
@@ -113,7 +129,7 @@ def direct_effect(
     >>> effect.holds, bool(0.05 < effect.effect[1] < 0.1)
     (True, True)
     """
-    _check(claim, scale, refit, confidence, seed)
+    _check(claim, scale, refit, gaps, imputations, confidence, seed)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     explained, _ = Explained(model, data, seed=seed, n_jobs=n_jobs).counted()
     if explained.n_rows < 2:
@@ -124,21 +140,33 @@ def direct_effect(
         )
     names = _named(explained, columns)
     points = _points(explained, names, at)
-    curves = joint_curves(explained, points, scale=scale, seed=seed, n_jobs=n_jobs)
     target = _target(explained)
+    features = [one for one in explained.predictor().columns if one.name != target]
+    shares = gap_shares(features)
+    if not shares:
+        gaps = "fill"
+    if refit and gaps == "impute":
+        # the errors of tables are averaged, so that all together need the refits of one
+        refit = max(2, -(-refit // imputations))
+    options = _Options(points, scale, refit, seed, n_jobs)
+    if gaps == "fill":
+        estimates = [_estimate(explained, options)]
+    else:
+        names = tuple(one.name for one in features)
+        estimates = list(_without_gaps(explained, names, options, gaps, imputations))
+    curves = estimates[0].curves
     checked = conditions_of(
         causes,
         curves.columns,
         [name for name in curves.others if name != target],
         target=target,
         claim=claim,
+        gap_shares=shares if gaps == "fill" else None,
     )
-    effect = _contrasts(curves.means())
-    if refit:
-        errors = _refitted(explained, curves, points, refit, scale, seed)
-    else:
-        errors = _errors_over_rows(curves)
-    half = _quantile(confidence, refit) * errors
+    if gaps != "fill":
+        checked = (*checked, _at_random(gaps, shares, target))
+    pooled = _joined(estimates, refit)
+    reach = _quantile(confidence, pooled.freedom) * pooled.standard_errors
     several = len(curves.about.outputs) > 1
 
     def shown(values: Floats) -> Floats:
@@ -148,15 +176,15 @@ def direct_effect(
         columns=curves.columns,
         others=curves.others,
         at={name: tuple(values.tolist()) for name, values in curves.at.items()},
-        effect=shown(effect),
-        means=shown(curves.means()),
-        low=shown(effect - half),
-        high=shown(effect + half),
-        standard_errors=shown(errors),
+        effect=shown(pooled.values),
+        means=shown(np.mean([one.curves.means() for one in estimates], axis=0)),
+        low=shown(pooled.values - reach),
+        high=shown(pooled.values + reach),
+        standard_errors=shown(pooled.standard_errors),
         confidence=confidence,
         band="refits" if refit else "rows",
-        refit=refit,
-        outside=curves.outside,
+        refit=refit * len(estimates),
+        outside=np.asarray(np.mean([one.curves.outside for one in estimates], axis=0)),
         conditions=checked,
         claim=claim,
         target=target,
@@ -164,11 +192,125 @@ def direct_effect(
         n_rows=len(curves.rows),
         n_data=curves.n_data if len(curves.rows) < curves.n_data else None,
         seed=seed,
+        gaps=gaps,
+        gap_shares=shares,
+        n_imputations=len(estimates) if gaps == "impute" else None,
     )
 
 
-def _check(claim: str, scale: str, refit: int, confidence: float, seed: int) -> None:
+@dataclass(frozen=True)
+class _Options:
+    """What is asked of each model."""
+
+    points: Mapping[str, Sequence[Any]]
+    scale: Scale
+    refit: int
+    seed: int
+    n_jobs: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """The contrasts of one model, with their errors: (points, outputs)."""
+
+    curves: JointCurves
+    effect: Floats
+    errors: Floats
+
+
+def _estimate(explained: Explained, options: _Options, place: int = 0) -> _Estimate:
+    """Compute the contrasts of a model over its rows; ``place`` counts imputed tables."""
+    curves = joint_curves(
+        explained, options.points, scale=options.scale, seed=options.seed, n_jobs=options.n_jobs
+    )
+    effect = _contrasts(curves.means())
+    errors = (
+        _errors_over_rows(curves)
+        if not options.refit
+        else _refitted(explained, curves, options, place)
+    )
+    return _Estimate(curves, effect, errors)
+
+
+def _without_gaps(
+    explained: Explained,
+    features: Sequence[str],
+    options: _Options,
+    gaps: Gaps,
+    imputations: int,
+) -> Iterator[_Estimate]:
+    """Compute the contrasts of models fitted to complete rows, or to imputed tables."""
+    table = explained.data
+    if explained.in_parts is not None or not isinstance(table, Table) or table.target is None:
+        raise InputError(
+            "a model is fitted again without gaps, which needs all rows in memory as a table with "
+            "its target",
+            parameter="gaps",
+            value=gaps,
+            hint=words("read the table with ", Option("target"), "."),
+        )
+    if gaps == "complete":
+        rows = complete_rows(table, features)
+        if len(rows) < 2:
+            raise InputError(
+                f"{count(len(rows), 'row')} of {table.n_rows:,} are complete, too few to fit the "
+                "model again",
+                parameter="gaps",
+                value=gaps,
+                hint=words("fill the gaps by draws: ", Option("gaps", "impute"), "."),
+            )
+        tables: Any = [table.take(rows)]
+    else:
+        tables = imputed_tables(table, features, imputations=imputations, seed=options.seed)
+    total = 1 if gaps == "complete" else imputations
+    with progress("fitting without gaps", total=total) as step:
+        for place, one in enumerate(tables):
+            model = Training(explained.model, one, None).fit(np.arange(one.n_rows))
+            filled = Explained(model, one, seed=options.seed, n_jobs=options.n_jobs)
+            yield _estimate(filled, options, place)
+            step(1)
+
+
+def _joined(estimates: Sequence[_Estimate], refit: int) -> Pooled:
+    """Join the contrasts of models by Rubin's rules; those of one model are its own."""
+    effects = np.stack([one.effect for one in estimates])
+    errors = np.stack([one.errors for one in estimates])
+    freedom = len(estimates) * (refit - 1.0) if refit else np.inf
+    if len(estimates) == 1:
+        shape = effects[0].shape
+        return Pooled(effects[0], errors[0], np.full(shape, freedom), np.zeros(shape))
+    return pool(effects, errors**2, freedom)
+
+
+def _at_random(gaps: Gaps, shares: Mapping[str, float], target: str | None) -> Condition:
+    """Return what leaving out rows with gaps, or filling them, assumes; data cannot show it."""
+    if gaps == "complete":
+        reason = (
+            f"{gaps_listed(shares)}: the complete rows stand for all if it does not depend on "
+            f"{target!r} which rows these are, given the features, and are averaged over"
+        )
+    else:
+        reason = (
+            f"{gaps_listed(shares)}: draws stand for the values if it does not depend on a value "
+            f"itself whether it is missing, given the other features and {target!r}, and if these "
+            "are related linearly"
+        )
+    return Condition("gaps at random", None, reason)
+
+
+def _check(
+    claim: str,
+    scale: str,
+    refit: int,
+    gaps: str,
+    imputations: int,
+    confidence: float,
+    seed: int,
+) -> None:
     """Refuse options that cannot be used."""
+    if gaps not in get_args(Gaps):
+        raise unknown_choice("gaps", gaps, get_args(Gaps))
+    check_whole("imputations", imputations, 2)
     if claim not in get_args(Claim):
         raise unknown_choice("claim", claim, get_args(Claim))
     if scale not in get_args(Scale):
@@ -274,31 +416,29 @@ def _contrasts(means: Floats) -> Floats:
 
 
 def _errors_over_rows(curves: JointCurves) -> Floats:
-    """Return standard errors of contrasts over rows: (points, outputs)."""
+    """Return standard errors of contrasts over rows: (points, outputs).
+
+    They are not known where all rows change by the same: the effect of a linear model does not move
+    with other rows, but it is not exact for that.
+    """
     changes = curves.each - curves.each[:, :1]
     weights = curves.weights / curves.weights.sum()
     off = changes - np.einsum("i,ijk->jk", weights, changes)
     n = len(weights)
     variance = np.einsum("i,ijk->jk", weights**2, off**2) * n / max(n - 1, 1)
-    return np.asarray(np.sqrt(variance))
+    same = np.abs(off).max(axis=0) <= _ROUNDING * np.abs(curves.each).max(axis=(0, 1))
+    same[0] = False  # the reference
+    return np.where(same, np.nan, np.sqrt(variance))
 
 
-def _quantile(confidence: float, refit: int) -> float:
+def _quantile(confidence: float, freedom: Floats) -> Floats:
     """Return how many standard errors a band has on each side."""
     from scipy import stats
 
-    tail = (1 + confidence) / 2
-    return float(stats.t.ppf(tail, refit - 1) if refit else stats.norm.ppf(tail))
+    return np.asarray(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
-def _refitted(
-    explained: Explained,
-    curves: JointCurves,
-    points: Mapping[str, Sequence[Any]],
-    draws: int,
-    scale: str,
-    seed: int,
-) -> Floats:
+def _refitted(explained: Explained, curves: JointCurves, options: _Options, place: int) -> Floats:
     """Return standard deviations of contrasts over models fitted to resampled rows.
 
     Each average is over the resampled rows too, by the number of times that each was drawn.
@@ -310,7 +450,9 @@ def _refitted(
             hint=words("read the table with ", Option("target"), "."),
         )
     training = Training(explained.model, explained.data, None)
-    rng = np.random.default_rng([seed, 1])
+    points, draws, seed = options.points, options.refit, options.seed
+    # rows are drawn for each imputed table anew
+    rng = np.random.default_rng([seed, 1, place] if place else [seed, 1])
     results = []
     with progress("fitting anew", total=draws) as step:
         for _ in range(draws):
@@ -322,7 +464,7 @@ def _refitted(
                 n_jobs=explained.n_jobs,
             )
             curve = joint_curves(
-                again, points, scale=scale, rows=curves.rows, extrapolation=False, seed=seed
+                again, points, scale=options.scale, rows=curves.rows, extrapolation=False, seed=seed
             )
             times = np.bincount(chosen, minlength=len(training))[curves.rows]
             results.append(_contrasts(curve.means(curves.weights * times)))

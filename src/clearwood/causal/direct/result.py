@@ -1,18 +1,20 @@
 """A direct effect: contrasts with bands, extrapolated pairs, and the conditions it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats
-from clearwood._shared.choices import Claim
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.choices import Claim, Gaps
+from clearwood._shared.errors import Option, words
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.causal.direct.conditions import Condition
 from clearwood.explanation import About, Unit
+from clearwood.table import gaps_listed
 
 __all__ = ["DirectEffect"]
 
@@ -35,9 +37,10 @@ class DirectEffect(Result):
     means
         The mean prediction at each value: the partial dependence.
     low, high
-        The band of the effect.
+        The band of the effect; NaN where it is the same for every row and no model was fitted
+        again, so that nothing shows how exact it is.
     standard_errors
-        Of the effect.
+        Of the effect; NaN where there is no band.
     confidence
         The coverage that the band aims at, at each value.
     band
@@ -62,6 +65,13 @@ class DirectEffect(Result):
         How many rows the data has, where fewer were averaged over; None where all were.
     seed
         Fixes what was drawn.
+    gaps
+        What became of rows with gaps: "fill" for the model as it was, "complete" for a model of
+        the complete rows only, "impute" for models of tables whose gaps are filled by draws.
+    gap_shares
+        The share of the rows in which features are missing, for those that have gaps.
+    n_imputations
+        How many imputed tables there are; None where none was imputed.
     """
 
     columns: tuple[str, ...]
@@ -83,6 +93,9 @@ class DirectEffect(Result):
     n_rows: int
     n_data: int | None = None
     seed: int = 0
+    gaps: Gaps = "fill"
+    gap_shares: Mapping[str, float] = field(default_factory=dict)
+    n_imputations: int | None = None
 
     @property
     def unit(self) -> Unit:
@@ -119,6 +132,11 @@ class DirectEffect(Result):
         return float(np.mean(self.outside))
 
     @property
+    def has_band(self) -> Bools:
+        """At which contrasts there is a band: (values - 1,), or with several classes one each."""
+        return np.asarray(np.isfinite(self.standard_errors[1:]))
+
+    @property
     def title(self) -> str:
         """What it is, in words."""
         names = " and ".join(self.columns)
@@ -140,12 +158,26 @@ class DirectEffect(Result):
         source = "how far the effect could move with other rows, for this model as it is"
         if self.refit:
             source = f"{count(self.refit, 'model')} fitted to resampled rows"
+        if self.n_imputations is not None:
+            source += f", and over {count(self.n_imputations, 'imputed table')} (seed {self.seed})"
         band = f"{percent(self.confidence)} bands show {source}"
+        if not self.has_band.any():
+            band = str(
+                words(
+                    "the effect is the same for every row, so other rows would not move it; ",
+                    Option("refit", 100),
+                    " gives a band of models fitted again",
+                )
+            )
+        elif not self.has_band.all():
+            band += "; there is none where the effect is the same for every row"
+        rests_on_fill = self.gap_shares and self.gaps == "fill"
+        filled = (_filled(self.gap_shares),) if rests_on_fill else ()
         outside = (
             f"at {percent(self.outside_share)} of the pairs of a value and a row the model "
             "extrapolates"
         )
-        return (about, band, outside, *(str(condition) for condition in self.conditions))
+        return (about, band, outside, *filled, *(str(condition) for condition in self.conditions))
 
     def _table(self) -> list[tuple[str, ...]]:
         """Return one line for each contrast and output."""
@@ -158,7 +190,9 @@ class DirectEffect(Result):
                 if k == 0:
                     shown = ("reference", "")
                 else:
-                    ends = interval(self.low[at], self.high[at])
+                    ends = ""
+                    if np.isfinite(self.standard_errors[at]):
+                        ends = interval(self.low[at], self.high[at])
                     shown = (number(self.effect[at], IN_TABLES), ends)
                 lines.append(
                     (named, number(self.means[at], IN_TABLES), *shown, percent(self.outside[k]))
@@ -234,6 +268,9 @@ class DirectEffect(Result):
                 "rows": self.n_rows,
                 "rows_of_data": self.n_data,
                 "seed": self.seed,
+                "gaps": self.gaps,
+                "gap_shares": self.gap_shares,
+                "imputed_tables": self.n_imputations,
             }
         )
 
@@ -242,6 +279,19 @@ class DirectEffect(Result):
         from clearwood.plot import plot_direct_effect
 
         return plot_direct_effect(self)
+
+
+def _filled(shares: Mapping[str, float]) -> str:
+    """Say that the effect rests on filled gaps, and what to do."""
+    return str(
+        words(
+            f"{gaps_listed(shares)}: there the effect is not adjusted for what is missing; ",
+            Option("gaps", "complete"),
+            " uses complete rows, and ",
+            Option("gaps", "impute"),
+            " fills gaps by draws",
+        )
+    )
 
 
 def _written(value: Any) -> str:

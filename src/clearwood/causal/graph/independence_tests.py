@@ -240,15 +240,23 @@ def tests_of(
 def _check_columns(implied: Independences, table: Table) -> None:
     """Refuse a table that lacks a column of an independence."""
     known = {*table.names, *(column.header for column in table.columns)}
-    for one in implied:
-        for name in (one.a, one.b, *one.given):
-            if name not in known:
-                raise InputError(
-                    f"{name!r} is a node of the graph, but not a column of the data",
-                    parameter="data",
-                    value=name,
-                    hint=f"{did_you_mean(name, table.names)} Nodes without data are hidden.",
-                )
+    nodes = dict.fromkeys(name for one in implied for name in (one.a, one.b, *one.given))
+    absent = [name for name in nodes if name not in known]
+    if len(absent) == 1:
+        raise InputError(
+            f"{absent[0]!r} is a node of the graph, but not a column of the data",
+            parameter="data",
+            value=absent[0],
+            hint=f"{did_you_mean(absent[0], table.names)} Nodes without data are hidden.",
+        )
+    if absent:
+        raise InputError(
+            f"{', '.join(map(repr, absent))} are nodes of the graph, but not columns of the data",
+            parameter="data",
+            value=absent,
+            hint=f"its columns are {', '.join(map(repr, table.names[:12]))}. Nodes without data "
+            "are hidden.",
+        )
 
 
 def _units(table: Table) -> Any:

@@ -50,17 +50,17 @@ class NumberedGraph:
 
     def places(self, parameter: str, names: Names) -> list[int]:
         """Return the numbers of named nodes, each once, in the order of the graph."""
-        places = set()
-        for name in several(names, parameter):
-            if name not in self.place:
-                raise InputError(
-                    words(Option(parameter), f": {name!r} is not a node of the graph"),
-                    parameter=parameter,
-                    value=name,
-                    hint=did_you_mean(str(name), self.nodes),
-                )
-            places.add(self.place[name])
-        return sorted(places)
+        named = several(names, parameter)
+        unknown = [name for name in named if name not in self.place]
+        if unknown:
+            are = "is not a node" if len(unknown) == 1 else "are not nodes"
+            raise InputError(
+                words(Option(parameter), f": {', '.join(map(repr, unknown))} {are} of the graph"),
+                parameter=parameter,
+                value=unknown[0],
+                hint=did_you_mean(str(unknown[0]), self.nodes),
+            )
+        return sorted({self.place[name] for name in named})
 
     def mask(self, parameter: str, names: Names) -> Mask:
         """Return ones at named nodes."""

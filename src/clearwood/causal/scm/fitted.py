@@ -83,6 +83,15 @@ def _check(graph: "Graph", table: Table) -> None:
             value=graph.hidden[0],
             hint="fit a graph of observed columns, or write the equations.",
         )
+    known = {*table.names, *(column.header for column in table.columns)}
+    absent = [name for name in graph.nodes if name not in known]
+    if len(absent) > 1:  # a single one is named with what is near to it
+        raise InputError(
+            f"there are no columns {', '.join(map(repr, absent))}, which are nodes of the graph",
+            parameter="data",
+            value=absent,
+            hint=f"the table has {', '.join(map(repr, table.names[:12]))}.",
+        )
     for name in graph.nodes:
         column = table.column(name)
         if column.n_missing:

@@ -1,18 +1,21 @@
 """The coefficients of linear learners, with standard errors, in the user's units and levels."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 from scipy import stats
+from sklearn.base import clone
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.checks import check_confidence, check_seed
-from clearwood._shared.choices import StandardErrors
+from clearwood._shared.checks import check_confidence, check_seed, check_whole
+from clearwood._shared.choices import Gaps, StandardErrors
 from clearwood._shared.dispersion import OVERDISPERSED, overdispersed
 from clearwood._shared.errors import (
     Call,
+    ClearwoodWarning,
     InputError,
     Option,
     Setting,
@@ -21,14 +24,25 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
+from clearwood._shared.progress import progress
 from clearwood._shared.weights import counted
 from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
+from clearwood.explanation.linear.imputed import Estimate, joined
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.explanation.linear.split_sample import split_sample
 from clearwood.models import Learner, chooses_columns
-from clearwood.table import Table, Task, as_table, read_as
+from clearwood.table import (
+    Table,
+    Task,
+    as_table,
+    complete_rows,
+    gap_shares,
+    gaps_listed,
+    imputed_tables,
+    read_as,
+)
 
 __all__ = ["coefficients", "freedom_of", "training_table", "with_fit"]
 
@@ -50,6 +64,8 @@ def coefficients(
     errors: StandardErrors = "auto",
     confidence: float = 0.9,
     split: float | None = None,
+    gaps: Gaps = "fill",
+    imputations: int = 20,
     seed: int = 0,
 ) -> Coefficients:
     """Compute the coefficients of a linear learner in the units and levels of the table.
@@ -67,6 +83,11 @@ def coefficients(
     the usual standard errors, intervals and p-values are not valid: a column is chosen because it
     looks strong on these rows. The table says so. With ``split`` some rows choose and the others
     estimate, and intervals are valid for the columns that were chosen.
+
+    Where columns have gaps, a learner fills them and marks the rows that it filled. There the
+    other coefficients are not adjusted for what is missing: an effect that the column explains
+    remains, and no standard error shows it. The table says so. With ``gaps`` the learner is fitted
+    again to complete rows, or to tables whose gaps are filled by draws (multiple imputation).
 
     Parameters
     ----------
@@ -88,8 +109,16 @@ def coefficients(
         The share of the rows that choose columns, as the learner does. The coefficients are those
         of a fit without a penalty ("ols", "glm" or "logistic") to the other rows, on the chosen
         columns; None: those of the model itself.
+    gaps
+        What becomes of rows with gaps in columns of the model. "fill": the coefficients of the
+        model as it was fitted. "complete": those of a fit to the rows without gaps, right if it
+        does not depend on the target which rows these are, given the columns. "impute": the mean
+        over fits to tables in which gaps are filled by draws, given the other columns and the
+        target, right if it does not depend on a value itself whether it is missing.
+    imputations
+        How many such tables.
     seed
-        Fixes which rows choose.
+        Fixes which rows choose, and the draws that fill gaps.
 
     Returns
     -------
@@ -104,6 +133,12 @@ def coefficients(
     dispersion, which is estimated (quasi-likelihood), and intervals are those of Student's t. The
     dispersion of counts Y with fitted means m and leverages h is Σ (Y − m)² / Σ m (1 − h): 1 for
     Poisson's law, more where counts come in clusters.
+
+    Fits to imputed tables are joined by Rubin's rules, with the degrees of freedom of Barnard and
+    Rubin (1999); `unknown` is the fraction of missing information of each line. Gaps are filled by
+    chained equations: linear regression for numbers, and logistic regression for levels, with
+    coefficients that are drawn from their posterior. What the model adds to that, such as curves
+    of dates, is not in the draws.
 
     Coefficients are statements about the model's columns given the others, not about what would
     happen if a column were changed.
@@ -120,21 +155,128 @@ def coefficients(
     >>> bool(table.ratio_low[city] < 1.49 < table.ratio_high[city])  # exp(0.4), the truth
     True
     """
-    if split is None:
-        return with_fit(model, data, base=base, errors=errors, confidence=confidence)[0]
-    check_seed(seed)
     learner = _checked(model)
-    apart = split_sample(learner, _rows_with_target(learner, data), split, int(seed))
-    estimated, _ = with_fit(
-        apart.model, apart.rows, base=base, errors=errors, confidence=confidence
-    )
+    check_seed(seed)
+    check_whole("imputations", imputations, 2)
+    if gaps not in get_args(Gaps):
+        raise unknown_choice("gaps", gaps, get_args(Gaps))
+    how: dict[str, Any] = {"base": base, "errors": errors, "confidence": confidence}
+    shares: dict[str, float] = {}
+    if gaps != "fill":
+        data = _counted_rows(training_table(learner, data))
+        names = _columns_of(learner)
+        shares = gap_shares(data.column(name) for name in names)
+        if shares and gaps == "impute":
+            _check_imputed(learner, split)
+            return _imputed(learner, data, names, shares, how, imputations, int(seed))
+        if shares:
+            learner, data = _on_complete_rows(learner, data, names)
+    if split is None:
+        result = with_fit(learner, data, **how)[0]
+    else:
+        apart = split_sample(learner, _rows_with_target(learner, data), split, int(seed))
+        estimated, _ = with_fit(apart.model, apart.rows, **how)
+        note = (
+            f"{learner.name} chose the columns from {count(apart.n_choosing, 'other row')} (seed "
+            f"{seed}), so intervals are valid for these columns; other rows may choose others"
+        )
+        result = replace(
+            estimated, chosen_by="other rows", chooser=learner.name, notes=(note, *estimated.notes)
+        )
+    if not shares:
+        return result
     note = (
-        f"{learner.name} chose the columns from {count(apart.n_choosing, 'other row')} (seed "
-        f"{seed}), so intervals are valid for these columns; other rows may choose others"
+        f"{gaps_listed(shares)}: fitted to the rows without gaps only, {data.n_rows:,} of "
+        f"{model.training_['rows']:,}, which is right if it does not depend on "
+        f"{result.outcome} which rows these are, given the columns"
     )
-    return replace(
-        estimated, chosen_by="other rows", chooser=learner.name, notes=(note, *estimated.notes)
+    return replace(result, gaps="complete", gap_shares=shares, notes=(note, *result.notes))
+
+
+def _columns_of(learner: Learner) -> tuple[str, ...]:
+    """Return the columns of the model, with those that it may choose from."""
+    if chooses_columns(learner):
+        return tuple(learner.schema_.features)
+    return tuple(learner.encoder_.used_)
+
+
+def _counted_rows(table: Table) -> Table:
+    """Return the rows that have weight."""
+    rows, _ = counted(table.weights, table.n_rows)
+    return table.take(rows) if len(rows) < table.n_rows else table
+
+
+def _on_complete_rows(
+    learner: Learner, table: Table, names: tuple[str, ...]
+) -> tuple[Learner, Table]:
+    """Fit the learner again to the rows without gaps."""
+    rows = complete_rows(table, names)
+    if not len(rows):
+        raise InputError(
+            "no row is complete: each lacks the value of a column of the model",
+            parameter="gaps",
+            value="complete",
+            hint=words("fill the gaps by draws: ", Option("gaps", "impute"), "."),
+        )
+    table = table.take(rows)
+    return clone(learner).fit(table), table
+
+
+def _check_imputed(learner: Learner, split: float | None) -> None:
+    """Refuse learners whose fits to imputed tables cannot be joined."""
+    hint = words("use the complete rows: ", Option("gaps", "complete"), ".")
+    if split is not None or chooses_columns(learner):
+        raise InputError(
+            f"learner {learner.name!r} chooses columns, and may choose others from each imputed "
+            "table",
+            parameter="gaps",
+            value="impute",
+            hint=hint,
+        )
+    if hasattr(learner.estimator_, "posterior_of"):
+        raise InputError(
+            "posteriors of models that are fitted to imputed tables cannot be joined",
+            parameter="gaps",
+            value="impute",
+            hint=hint,
+        )
+
+
+def _imputed(
+    learner: Learner,
+    table: Table,
+    names: tuple[str, ...],
+    shares: dict[str, float],
+    how: dict[str, Any],
+    imputations: int,
+    seed: int,
+) -> Coefficients:
+    """Return the coefficients of fits to imputed tables, joined."""
+    estimates: list[Estimate] = []
+    base = how["base"]
+    tables = imputed_tables(table, names, imputations=imputations, seed=seed)
+    with progress("fitting imputed tables", total=imputations) as step:
+        for filled in tables:
+            with warnings.catch_warnings():
+                if estimates:  # the first has said what the others would repeat
+                    warnings.simplefilter("ignore", ClearwoodWarning)
+                one = _estimate(clone(learner).fit(filled), filled, **{**how, "base": base})
+            estimates.append(one)
+            # the most frequent levels of the first table are the bases of all
+            bases = zip(one.table.columns, one.table.bases, strict=True)
+            base = {column: level for column, level in bases if level}
+            step(1)
+    result = joined(estimates)
+    note = (
+        f"{gaps_listed(shares)}: the mean over fits to {count(imputations, 'table')} whose gaps "
+        f"are filled by draws (seed {seed}), joined by Rubin's rules, which is right if it does "
+        f"not depend on a value itself whether it is missing, given the other columns and "
+        f"{result.outcome}"
     )
+    if result.unknown is not None:
+        most = percent(float(np.nanmax(result.unknown, initial=0.0)))
+        note += f"; {most} of the information about a coefficient is missing at most"
+    return replace(result, gaps="impute", gap_shares=shares, notes=(note, *result.notes))
 
 
 def with_fit(
@@ -146,11 +288,31 @@ def with_fit(
     confidence: float = 0.9,
 ) -> tuple[Coefficients, Fitted | None]:
     """Compute the coefficients, and the fit behind their standard errors where they have some."""
+    table, fitted, _ = _estimated(model, data, base, errors, confidence)
+    return table, fitted
+
+
+def _estimate(model: Learner, table: Table, **how: Any) -> Estimate:
+    """Compute the coefficients with the covariance of the lines."""
+    result, fitted, combined = _estimated(model, table, **how)
+    if fitted is None or result.errors is None or result.errors == "posterior":
+        return Estimate(result)
+    groups = table.groups if result.errors == "cluster" else None
+    covariance = combined @ fitted.covariance(result.errors, groups) @ combined.T
+    return Estimate(result, covariance, freedom_of(fitted, result.errors, result.n_groups))
+
+
+def _estimated(
+    model: Learner,
+    data: Any,
+    base: Mapping[str, str] | None,
+    errors: StandardErrors,
+    confidence: float,
+) -> tuple[Coefficients, Fitted | None, Floats]:
+    """Compute the coefficients, the fit, and each line as a combination of its coefficients."""
     check_confidence(confidence)
     learner = _checked(model)
-    table = training_table(learner, data)
-    rows, _ = counted(table.weights, table.n_rows)
-    table = table.take(rows) if len(rows) < table.n_rows else table
+    table = _counted_rows(training_table(learner, data))
     features = as_table(table, schema=learner.schema_)
     matrix = learner.encoder_.transform(features)
     score = score_of(learner.estimator_)
@@ -180,16 +342,21 @@ def with_fit(
         "model": learner.name,
         "n_rows": table.n_rows,
     }
+    shares = gap_shares(features.column(name) for name in learner.encoder_.used_)
+    table_of["gap_shares"] = shares
+    filled = (_filled(shares),) if shares else ()
     if chooses_columns(learner):
         table_of |= {"chosen_by": "same rows", "chooser": learner.name}
     if hasattr(learner.estimator_, "posterior_of"):
         _check_posterior(errors)
-        return Coefficients(**table_of, **_posterior(learner, combined, confidence)), None
+        posterior = _posterior(learner, combined, confidence)
+        posterior["notes"] = (*filled, *posterior["notes"])
+        return Coefficients(**table_of, **posterior), None, combined
     chosen = _chosen_errors(errors, table)
     family = _family(learner)
     if family is None:
-        without = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
-        return Coefficients(**table_of, **without), None
+        without = {**_without_errors(len(lines)), "notes": (*filled, _why_no_errors(learner))}
+        return Coefficients(**table_of, **without), None, combined
     fitted = Fitted(
         family=family,
         power=float(learner.all_settings.get("power", 1.5)),
@@ -202,11 +369,26 @@ def with_fit(
     )
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
     if known is None:
-        without = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
-        return Coefficients(**table_of, **without), None
+        without = {**_without_errors(len(lines)), "notes": (*filled, _why_no_errors(learner))}
+        return Coefficients(**table_of, **without), None, combined
     if chooses_columns(learner):
         known["notes"] = (_after_selection(has_errors=True), *known["notes"])
-    return Coefficients(**table_of, **known), fitted
+    known["notes"] = (*filled, *known["notes"])
+    return Coefficients(**table_of, **known), fitted, combined
+
+
+def _filled(shares: Mapping[str, float]) -> str:
+    """Say that coefficients rest on filled gaps, and what to do."""
+    return str(
+        words(
+            f"{gaps_listed(shares)}: there the model has a stand-in and a mark, so the other "
+            "coefficients are not adjusted for what is missing, which no standard error shows; ",
+            Option("gaps", "complete"),
+            " fits to complete rows, and ",
+            Option("gaps", "impute"),
+            " fills gaps by draws",
+        )
+    )
 
 
 def _checked(model: Any) -> Learner:

@@ -1,12 +1,13 @@
 """The table of coefficients."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.choices import Gaps
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.covariance import Errors, Family
@@ -102,6 +103,16 @@ class Coefficients(Result):
         The learner that chose them; empty where nothing was chosen.
     distribution
         The distribution of the target that standard errors follow from; None where there are none.
+    gaps
+        What became of rows with gaps: "fill" for the model as it was fitted, "complete" for a fit
+        to complete rows only, "impute" for fits to tables whose gaps are filled by draws.
+    gap_shares
+        The share of the rows in which columns of the model are missing, for those that have gaps.
+    n_imputations
+        How many imputed tables the model was fitted to; None where none was imputed.
+    freedom, unknown
+        Degrees of freedom of each line's interval, and the fraction of missing information, for
+        imputed tables; None elsewhere.
     """
 
     columns: tuple[str, ...]
@@ -131,6 +142,11 @@ class Coefficients(Result):
     chosen_by: Literal["same rows", "other rows"] | None = None
     chooser: str = ""
     distribution: Family | None = None
+    gaps: Gaps = "fill"
+    gap_shares: Mapping[str, float] = field(default_factory=dict)
+    n_imputations: int | None = None
+    freedom: Floats | None = None
+    unknown: Floats | None = None
     _derived = ("ratios", "ratio_low", "ratio_high")
 
     @property
@@ -172,7 +188,7 @@ class Coefficients(Result):
             "high": self.high,
             "p_value": self.p_values,
         }
-        more = ("prior_low", "prior_high", "r_hat", "effective_size")
+        more = ("prior_low", "prior_high", "r_hat", "effective_size", "freedom", "unknown")
         columns |= {name: getattr(self, name) for name in more if getattr(self, name) is not None}
         if self.ratio_name is not None:
             columns |= {
@@ -188,6 +204,8 @@ class Coefficients(Result):
         errors = "no standard errors" if self.errors is None else _ERRORS[self.errors]
         if self.distribution is not None and self.unit is Unit.LOG_MEAN:
             errors += f", {self.distribution} with dispersion {number(self.dispersion)}"
+        if self.n_imputations is not None:
+            errors += f", {count(self.n_imputations, 'imputed table')}"
         return f"Coefficients of {self.model}: {self.unit} of {self.outcome}", (
             f"{rows}{groups}, {errors}"
         )

@@ -41,7 +41,7 @@ from clearwood.fairness.predictors.response import (
 )
 from clearwood.fairness.predictors.training import training_table
 from clearwood.models import TableModel
-from clearwood.table import Role, Schema, Table, Task
+from clearwood.table import Role, Schema, Table, Task, gap_shares
 from clearwood.table import as_table as to_table
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class FairModel(TableModel):
             [self.schema_[name].header or name for name in self.schema_.features], dtype=object
         )
         self._settle_law(fitted, table)
-        self.conditions_ = self._checked_conditions()
+        self.conditions_ = self._checked_conditions(table)
         self.calibration_ = Calibration()
         rows = to_table(table, schema=self.schema_)
         self.calibration_ = self._calibration(table, self._raw(rows))
@@ -324,14 +324,15 @@ class FairModel(TableModel):
         """Return a protected column with the levels that the model knows."""
         return aligned.column(column.name) if column.name in self.protected_ else column
 
-    def _checked_conditions(self) -> tuple[Condition, ...]:
+    def _checked_conditions(self, table: Table) -> tuple[Condition, ...]:
         """Check on the graph when the average is the direct effect of the permitted columns."""
         if self.kind != "free":
             return ()
         permitted = self.schema_.features
         given = self.graph
         graph = given if given is None or hasattr(given, "parents") else Graph(given)
-        checked = conditions_of(graph, permitted, self.protected_)
+        shares = gap_shares(table.columns)
+        checked = conditions_of(graph, permitted, self.protected_, gap_shares=shares)
         if not isinstance(self.law, str):  # a law that the user answers for
             return checked
         return tuple(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from clearwood._shared.choices import Claim, Scale
+from clearwood._shared.choices import Claim, Gaps, Scale
 from clearwood._shared.errors import InputError
 from clearwood.cli.support.options import Jobs, Reading, Seed
 from clearwood.cli.support.verb import verb
@@ -22,6 +22,8 @@ def direct(
     claim: Claim = "model",
     scale: Scale = "response",
     refit: int = 0,
+    gaps: Gaps = "fill",
+    imputations: int = 20,
     confidence: Confidence = 0.9,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
@@ -50,6 +52,12 @@ def direct(
         The scale of the prediction.
     refit : N
         Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
+    gaps
+        Rows with gaps in features. fill: the model as it is, which does not adjust for what it
+        fills. complete: a model refitted to the rows without gaps. impute: models refitted to
+        tables whose gaps are filled by random draws (multiple imputation).
+    imputations : N
+        How many such tables.
     """
     import clearwood as cw
 
@@ -65,6 +73,8 @@ def direct(
         claim=claim,
         scale=scale,
         refit=refit,
+        gaps=gaps,
+        imputations=imputations,
         confidence=confidence,
         seed=seed,
         n_jobs=n_jobs,
