@@ -48,6 +48,7 @@ def test_the_best_split_is_halfway_between_values():
         ({"cover": np.zeros(4)}, "no row has a weight"),
         ({"n_classes": 1, "criterion": "gini"}, "unknown class"),
         ({"criterion": "gain"}, "criterion"),
+        ({"criterion": "gamma"}, "not above zero"),
         ({"n_classes": 2, "costs": np.zeros((3, 3))}, "pair of classes"),
         ({"max_subset_levels": 40}, "subsets"),
     ],

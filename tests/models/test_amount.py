@@ -66,6 +66,33 @@ def test_amounts_per_claim_are_fitted_as_statsmodels_does():
     np.testing.assert_allclose(model.predict(data), other.predict(design(rows)), rtol=1e-3)
 
 
+def skewed(seed, *, zeros):
+    """Return amounts with a true mean, and a second draw of the rows with theirs."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 1, (8_000, 4)).round(2)
+    mean = 1_000 * np.exp(1.2 * (x[:, 0] > 0.5) + 0.8 * x[:, 1])
+    events = rng.poisson(0.4, len(x)) if zeros else np.ones(len(x))
+    y = np.where(events > 0, rng.gamma(0.6 * np.maximum(events, 1), mean / 0.6), 0.0)
+    rows = {f"x{k}": x[:, k] for k in range(4)} | {"y": y}
+    whole = {name: values[:2_000] for name, values in rows.items()}
+    truth = mean * (0.4 if zeros else 1.0)
+    return cw.read(whole, target="y", task="amount"), x[2_000:], truth[2_000:]
+
+
+@pytest.mark.parametrize(("zeros", "criterion"), [(False, "gamma"), (True, "tweedie")])
+def test_trees_of_skewed_amounts_come_nearer_to_the_mean_by_their_deviance(zeros, criterion):
+    explained = {}
+    for seed in range(4):
+        data, rows, truth = skewed(seed, zeros=zeros)
+        for name in ("squared_error", None):
+            model = cw.learner("tree", criterion=name).fit(data)
+            error = np.mean(np.log(np.maximum(model.predict(rows), 1.0) / truth) ** 2)
+            explained.setdefault(name, []).append(1 - error / np.var(np.log(truth)))
+    assert model.estimator_.criterion_ == criterion
+    assert np.mean(explained[None]) > 0.75
+    assert np.mean(explained[None]) > np.mean(explained["squared_error"]) + 0.05
+
+
 LOG_LINKED = ["glm", "gbm", "lightgbm", "xgboost", "catboost", "ebm", "network"]
 QUICK = {
     "lightgbm": {"n_estimators": 60, "num_leaves": 4},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import mean_tweedie_deviance
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
@@ -78,7 +79,10 @@ def best_of_all_subsets(codes, risk):
     return min(risk(np.isin(codes, list(part))) for part in parts)
 
 
-@pytest.mark.parametrize("criterion", ["squared", "poisson", "gini", "entropy", "costs"])
+DEVIANCES = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}
+
+
+@pytest.mark.parametrize("criterion", ["squared", *DEVIANCES, "gini", "entropy", "costs"])
 @pytest.mark.parametrize("n_levels", [3, 7])
 def test_a_categorical_split_is_the_best_of_all_subsets(criterion, n_levels):
     rng = np.random.default_rng(n_levels)
@@ -91,14 +95,14 @@ def test_a_categorical_split_is_the_best_of_all_subsets(criterion, n_levels):
         ).sum(1)
         y = np.minimum(y, 2)
     else:
-        y = rng.poisson(1 + codes % 3)
+        y = rng.poisson(1 + codes % 3) + (criterion == "gamma")
 
     def impurity(of):
         if criterion == "squared":
             return ((of - of.mean()) ** 2).sum()
-        if criterion == "poisson":
-            logs = np.where(of > 0, of * np.log(np.maximum(of, 1) / max(of.mean(), 1e-300)), 0.0)
-            return 2 * logs.sum()
+        if criterion in DEVIANCES:
+            same = np.full(len(of), of.mean())
+            return len(of) * mean_tweedie_deviance(of, same, power=DEVIANCES[criterion])
         share = np.bincount(of, minlength=3) / len(of)
         if criterion == "entropy":
             return -len(of) * sum(p * np.log(p) for p in share if p > 0)
@@ -126,11 +130,11 @@ def test_many_levels_of_several_classes_are_ordered_by_their_first_component():
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["squared", "poisson", "gini"]))
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["squared", "poisson", "gamma", "gini"]))
 def test_whole_weights_are_repeated_rows(seed, kind):
     # without surrogates: those must send two rows each way, however much the rows weigh
     X, y = with_categories(80, seed)
-    y = np.digitize(y, [0.0, 2.0]).astype(float)
+    y = np.digitize(y, [0.0, 2.0]) + float(kind == "gamma")
     times = np.random.default_rng(seed).integers(0, 4, len(y))
     growth = Growth(kind, n_classes=3 if kind == "gini" else 0, surrogates=0)
     weighted = grown(X, y, growth, weight=times, categorical=(2, 3))
@@ -414,6 +418,60 @@ def test_rates_are_shrunk_by_one_expected_event_so_that_none_is_zero():
     np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [1 / 51, 101 / 51])
 
 
+@pytest.mark.parametrize("criterion", DEVIANCES)
+def test_the_risk_of_every_node_is_its_deviance_and_gains_are_their_differences(criterion):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(300, 3)), rng.uniform(0.2, 3.0, 300)
+    y = rng.gamma(0.7, np.exp(X[:, 0]))
+    y[(rng.random(300) < 0.4) & (criterion != "gamma")] = 0.0
+    growth = Growth(criterion, min_samples_leaf=5, surrogates=0)
+    tree = Presorted(X).grow(growth, y, weight, weight)
+    nodes, leaf = tree.nodes, tree.leaves(X)
+    inside = leaf[:, None] == np.arange(tree.n_nodes)
+    for node in range(tree.n_nodes)[::-1]:  # children come after their parent
+        if not tree.is_leaf[node]:
+            left, right = nodes["left"][node], nodes["right"][node]
+            inside[:, node] = inside[:, left] | inside[:, right]
+            lowered = nodes["risk"][node] - nodes["risk"][left] - nodes["risk"][right]
+            assert nodes["gain"][node] == pytest.approx(lowered, rel=1e-6)
+        rows = inside[:, node]
+        mean = np.average(y[rows], weights=weight[rows])
+        assert tree.value[node, 0] == pytest.approx(mean)
+        if mean > 0:
+            expected = weight[rows].sum() * mean_tweedie_deviance(
+                y[rows],
+                np.full(rows.sum(), mean),
+                sample_weight=weight[rows],
+                power=DEVIANCES[criterion],
+            )
+            assert nodes["risk"][node] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_amounts_with_zeros_are_shrunk_by_one_amount_above_zero():
+    x = np.repeat([0.0, 1.0], 50)
+    y = np.where(x == 0, 0.0, 8.0)
+    model = CartRegressor(criterion="tweedie").fit(x[:, None], y)
+    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [8 / 52, 408 / 52])
+
+
+@pytest.mark.parametrize("settings", [{}, {"samples": 2}, {"optimal": True}])
+@pytest.mark.parametrize("criterion", DEVIANCES)
+def test_the_unit_of_amounts_and_of_exposure_changes_predictions_by_its_factor(criterion, settings):
+    rng = np.random.default_rng(1)
+    X, exposure = rng.normal(size=(300, 3)).round(1), rng.uniform(0.1, 1.0, 300)
+    y = rng.gamma(0.8, np.exp(X[:, 0]))
+    y[(rng.random(300) < 0.3) & (criterion != "gamma")] = 0.0
+    usual = CartRegressor(criterion=criterion, **settings).fit(X, y, exposure)
+    assert usual.get_n_leaves() > 2
+    # counts have no unit: leaves are shrunk by one event
+    amounts = () if criterion == "poisson" else ((1e-6, 1.0), (1e7 / 3, 1.0))
+    for amount, time in (*amounts, (1.0, 365.25), (1.0, 1 / 8_766)):
+        other = CartRegressor(criterion=criterion, **settings)
+        other.fit(X, y * amount / time, exposure * time)
+        expected = usual.predict(X) * amount / time
+        np.testing.assert_allclose(other.predict(X), expected, rtol=1e-9)
+
+
 def test_counts_are_split_by_their_deviance():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
@@ -601,6 +659,10 @@ def test_targets_that_do_not_fit_are_named():
     X, y = noisy_steps()
     with pytest.raises(InputError, match="without negative values"):
         CartRegressor(criterion="poisson").fit(X, y)
+    with pytest.raises(InputError, match=r"needs a target above 0; one is 0. Hint.*tweedie"):
+        CartRegressor(criterion="gamma").fit(X, np.maximum(y, 0.0))
+    weight = (y > 0).astype(float)  # rows that weigh nothing may have any target
+    assert CartRegressor(criterion="gamma").fit(X, np.maximum(y, 0.0), weight).predict(X).min() > 0
     with pytest.raises(InputError, match="squares are infinite"):
         CartRegressor().fit(X, y * 1e200)
     with pytest.raises(InputError, match="two classes; there are 3 classes"):

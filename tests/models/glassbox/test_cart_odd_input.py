@@ -22,7 +22,7 @@ def test_rows_have_the_columns_of_the_fit():
 
 def test_a_missing_target_is_refused_under_every_criterion():
     target = np.where(Y > 1, np.nan, np.abs(Y))
-    for criterion in ("squared_error", "poisson"):
+    for criterion in ("squared_error", "poisson", "tweedie", "gamma"):
         with pytest.raises(ValueError, match="y contains NaN"):
             CartRegressor(criterion=criterion).fit(X, target)
 
@@ -64,9 +64,10 @@ def test_a_class_whose_rows_weigh_nothing_has_no_share():
     assert not shares[:, 2].any()
 
 
-def test_equal_counts_are_not_split_by_rounding():
-    for rate in (0.1, 0.3, 7.7):
-        model = CartRegressor(criterion="poisson", prune=False).fit(X, np.full(80, rate))
+@pytest.mark.parametrize("criterion", ["poisson", "tweedie", "gamma"])
+def test_equal_targets_are_not_split_by_rounding(criterion):
+    for rate in (0.1, 0.3, 7.7, 1e6 / 3):
+        model = CartRegressor(criterion=criterion, prune=False).fit(X, np.full(80, rate))
         assert model.get_n_leaves() == 1
 
 

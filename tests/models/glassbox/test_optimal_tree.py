@@ -23,8 +23,8 @@ def table(n=60, seed=0, n_classes=0):
     return X, y, rng.uniform(0.5, 2.0, n)
 
 
-def sample_of(X, y, weight, n_classes=0, least=4):
-    growth = Growth("gini" if n_classes else "squared", n_classes, min_samples_leaf=least)
+def sample_of(X, y, weight, n_classes=0, least=4, criterion="squared"):
+    growth = Growth("gini" if n_classes else criterion, n_classes, min_samples_leaf=least)
     return Sample(X, Presorted(X, categorical=(2,)), y, weight, weight, growth)
 
 
@@ -49,11 +49,18 @@ def least_risk(sample, depth):
     return search(tuple(rows.tolist()), depth)
 
 
-@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize(
+    ("n_classes", "criterion"),
+    [(0, "squared"), (0, "poisson"), (0, "tweedie"), (0, "gamma"), (3, "gini")],
+)
 @pytest.mark.parametrize("depth", [2, 3])
-def test_no_tree_of_its_questions_has_less_risk(n_classes, depth):
+def test_no_tree_of_its_questions_has_less_risk(n_classes, criterion, depth):
     X, y, weight = table(n_classes=n_classes)
-    sample = sample_of(X, y, weight, n_classes)
+    if criterion in ("poisson", "tweedie"):
+        y = np.maximum(y, 0.0)
+    elif criterion == "gamma":
+        y = np.exp(y)
+    sample = sample_of(X, y, weight, n_classes, criterion=criterion)
     rows = np.arange(len(y))
     tree = optimal.best_tree(sample, rows, depth, seed=0)
     assert tree.nodes["risk"][tree.is_leaf].sum() == pytest.approx(least_risk(sample, depth))
@@ -114,7 +121,7 @@ def test_the_learner_is_saved_and_read_exactly(n_classes, tmp_path):
 def test_settings_that_the_search_does_not_know_are_named():
     X, y, _ = table()
     X, counts = np.nan_to_num(X), np.abs(y).round()
-    for settings in ({"prune": False}, {"samples": 3}, {"criterion": "poisson"}):
+    for settings in ({"prune": False}, {"samples": 3}):
         with pytest.raises(InputError, match=rf"{next(iter(settings))}=.* exclude each other"):
             CartRegressor(optimal=True, **settings).fit(X, counts)
     with pytest.raises(InputError, match="criterion='entropy' exclude"):

@@ -31,8 +31,9 @@ def _tree(job: Job) -> Any:
                 parameter=name,
                 value=job.settings[name],
             )
-    if settings["criterion"] is None and job.task is Task.COUNT:
-        settings["criterion"] = "poisson"
+    if settings["criterion"] is None and job.task in (Task.COUNT, Task.AMOUNT):
+        amounts = "tweedie" if job.zeros else "gamma"
+        settings["criterion"] = "poisson" if job.task is Task.COUNT else amounts
     return CartRegressor(**settings)
 
 
@@ -115,7 +116,8 @@ _single = partial(
     tasks=ANY,
     reading="tree",
     source="clearwood CartRegressor, CartClassifier",
-    loss="squared error, Gini impurity or Poisson deviance + penalty · number of leaves",
+    loss="squared error, Poisson deviance for counts, gamma or Tweedie deviance for amounts, or "
+    "Gini impurity, + penalty · number of leaves",
     estimates="mean; probability",
     build=_tree,
     space={

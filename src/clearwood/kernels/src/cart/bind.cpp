@@ -54,6 +54,8 @@ void add_questions(const Items& items, nb::dict& into) {
 CartCriterion criterion_of(const std::string& name) {
   if (name == "squared") return CartCriterion::squared;
   if (name == "poisson") return CartCriterion::poisson;
+  if (name == "tweedie") return CartCriterion::tweedie;
+  if (name == "gamma") return CartCriterion::gamma;
   if (name == "gini") return CartCriterion::gini;
   require(name == "entropy", "no such criterion");
   return CartCriterion::entropy;
@@ -91,6 +93,8 @@ nb::dict grow(Matrix<double> columns, Matrix<std::int32_t> order, Vector<std::in
   for (std::size_t i = 0; i < n_rows; ++i) {
     n_sampled += cover.data()[i] > 0.0;
     if (n_classes) require(target.data()[i] >= 0 && target.data()[i] < n_classes, "unknown class");
+    const bool is_gamma = limits.criterion == CartCriterion::gamma && cover.data()[i] > 0.0;
+    require(!is_gamma || target.data()[i] > 0.0, "a target is not above zero");
   }
   require(n_sampled > 0, "no row has a weight");
   std::vector<bool> is_met;

@@ -9,8 +9,9 @@
 
 namespace clearwood {
 
-// squared: of numbers, and half of Gini's index for two classes coded 0 and 1.
-enum class CartCriterion { squared, poisson, gini, entropy };
+// squared: of numbers, and half of Gini's index for two classes coded 0 and 1. tweedie: of variance
+// power 1.5. gamma needs targets above zero, poisson and tweedie targets of zero or more.
+enum class CartCriterion { squared, poisson, tweedie, gamma, gini, entropy };
 
 // Rows as the caller has them, column by column; NaN is missing. Checked by the caller.
 struct CartRows {

@@ -12,7 +12,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // A split is better than another only by more than rounding, so that equals keep their order.
 constexpr double rounding = 1e-10;
-constexpr double poisson_rounding = 1e-13;
+constexpr double deviance_rounding = 1e-13;
 
 struct Split {
   double gain = 0.0;
@@ -193,15 +193,26 @@ class Grower {
   double risk_of(const std::int32_t* rows, std::size_t n, const std::vector<double>& bin,
                  double at) const {
     double risk = 0.0;
+    // a deviance is that of the unshrunk mean: it never rises by a split
+    const double mean = bin[0] > 0.0 ? bin[1] / bin[0] : 0.0;
     if (limits_.criterion == CartCriterion::poisson) {
-      // the deviance of the unshrunk rate: it never rises by a split
-      const double rate = bin[0] > 0.0 ? bin[1] / bin[0] : 0.0;
       for (std::size_t i = 0; i < n; ++i) {
         const double y = rows_.target[rows[i]];
-        if (y > 0.0) risk += rows_.weight[rows[i]] * y * std::log(y / rate);
+        if (y > 0.0) risk += rows_.weight[rows[i]] * y * std::log(y / mean);
       }
       // of equal targets the logarithms are zero up to rounding
-      return risk > poisson_rounding * bin[1] ? 2.0 * risk : 0.0;
+      return risk > deviance_rounding * bin[1] ? 2.0 * risk : 0.0;
+    }
+    if (limits_.criterion != CartCriterion::squared) {
+      if constexpr (requires { measure_.deviance(mean, mean); }) {
+        for (std::size_t i = 0; i < n && mean > 0.0; ++i) {
+          risk += rows_.weight[rows[i]] * measure_.deviance(rows_.target[rows[i]], mean);
+        }
+        // where targets agree so far, gains are no more than rounding
+        const double unit = limits_.criterion == CartCriterion::gamma ? 1.0 : std::sqrt(mean);
+        if (!(risk > deviance_rounding * bin[0] * unit)) return 0.0;
+      }
+      return risk;
     }
     for (std::size_t i = 0; i < n; ++i) {
       const double off = rows_.target[rows[i]] - at;

@@ -17,10 +17,14 @@ namespace clearwood {
 inline double times_log(double x, double y) { return x > 0.0 ? x * std::log(y) : 0.0; }
 
 // Numbers: sums of weights and of weighted targets.
+//
+// Of the deviances, Poisson's is that of variance power 1, Tweedie's that of 1.5 and gamma's that
+// of 2. All are a weight times a concave function of the mean, so that the best set of levels is a
+// range of their means, as for squared errors.
 class NumberMeasure {
  public:
   NumberMeasure(const CartRows& rows, const CartLimits& limits)
-      : sums_(2 * rows.n_rows), poisson_(limits.criterion == CartCriterion::poisson) {
+      : sums_(2 * rows.n_rows), criterion_(limits.criterion) {
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
       sums_[2 * i] = rows.weight[i];
       sums_[2 * i + 1] = rows.weight[i] * rows.target[i];
@@ -39,7 +43,6 @@ class NumberMeasure {
     weight_ = total[0];
     sum_ = total[1];
     mean_ = mean(total);
-    base_ = poisson_ ? times_log(sum_, mean_) : 0.0;
     left_[0] = left_[1] = 0.0;
   }
   void move(std::int32_t row) { add(row, left_); }
@@ -48,14 +51,26 @@ class NumberMeasure {
     left_[1] += sign * bin[1];
   }
   double gain() const {
-    const double right = weight_ - left_[0];
-    if (!(left_[0] > 0.0 && right > 0.0)) return 0.0;
-    if (poisson_) {
-      const double sum = sum_ - left_[1];
-      return 2.0 * (times_log(left_[1], left_[1] / left_[0]) + times_log(sum, sum / right) - base_);
+    const double weight = weight_ - left_[0], sum = sum_ - left_[1];
+    if (!(left_[0] > 0.0 && weight > 0.0)) return 0.0;
+    if (criterion_ == CartCriterion::squared) {
+      const double off = left_[1] - left_[0] * mean_;
+      return off * off * weight_ / (left_[0] * weight);
     }
-    const double off = left_[1] - left_[0] * mean_;
-    return off * off * weight_ / (left_[0] * right);
+    // means relative to the node's, so that the unit of the target makes no difference
+    const double left = left_[1] / left_[0] / mean_, right = sum / weight / mean_;
+    if (criterion_ == CartCriterion::poisson) {
+      return 2.0 * (times_log(left_[1], left) + times_log(sum, right));
+    }
+    if (criterion_ == CartCriterion::gamma) {
+      // rounding could leave a side without the targets above zero that it has
+      return left > 0.0 && right > 0.0
+                 ? -2.0 * (left_[0] * std::log(left) + weight * std::log(right))
+                 : 0.0;
+    }
+    const double roots = left_[0] * std::sqrt(std::max(left, 0.0)) +
+                         weight * std::sqrt(std::max(right, 0.0));
+    return 8.0 * std::sqrt(mean_) * (weight_ - roots);
   }
   double left_mean() const { return mean(left_); }
   double right_mean() const {
@@ -64,7 +79,7 @@ class NumberMeasure {
   }
   // What is lost of the gain because the sides' values must stay within bounds.
   double lost_to_bounds(double low, double high) const {
-    if (poisson_) return 0.0;
+    if (criterion_ != CartCriterion::squared) return 0.0;
     const auto loss = [&](double weight, double at) {
       const double off = at - std::clamp(at, low, high);
       return weight * off * off;
@@ -72,11 +87,20 @@ class NumberMeasure {
     return loss(left_[0], left_mean()) + loss(weight_ - left_[0], right_mean()) -
            loss(weight_, mean_);
   }
+  // The deviance of a target from a mean above zero.
+  double deviance(double target, double mean) const {
+    if (criterion_ == CartCriterion::gamma) {
+      const double off = (target - mean) / mean;
+      return 2.0 * (off - std::log1p(off));
+    }
+    const double off = std::sqrt(target) - std::sqrt(mean);
+    return 4.0 * off * off / std::sqrt(mean);
+  }
 
  private:
   std::vector<double> sums_;
-  bool poisson_;
-  double weight_ = 0.0, sum_ = 0.0, mean_ = 0.0, base_ = 0.0;
+  CartCriterion criterion_;
+  double weight_ = 0.0, sum_ = 0.0, mean_ = 0.0;
   double left_[2] = {0.0, 0.0};
 };
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,14 @@ from clearwood.models.glassbox.cart.optimal import DEPTHS, best_tree
 from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, held_out, risks
 from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.rows import check_size
 from clearwood.models.glassbox.settings import check_whole
 
 __all__ = ["CartClassifier", "CartRegressor"]
 
 PRUNINGS = (True, False, "one-se")
+REGRESSION_CRITERIA = ("squared_error", "poisson", "tweedie", "gamma")
 #: NaN is missing, and splits at infinite values are like others.
 _CHECKS: dict[str, Any] = {
     "dtype": np.float64,
@@ -178,7 +180,7 @@ class _Cart(BaseEstimator):
         reasons = {
             "prune": not self.prune,
             "samples": bool(self.samples),
-            "criterion": growth.criterion not in ("squared", "gini"),
+            "criterion": growth.criterion == "entropy",
             "costs": growth.costs is not None,
         }
         chosen = Setting("optimal", self.optimal)
@@ -187,8 +189,8 @@ class _Cart(BaseEstimator):
                 words(chosen, " and ", Setting(name, getattr(self, name)), " exclude each other"),
                 parameter="optimal",
                 value=self.optimal,
-                hint="the best tree is searched for by squared error or Gini's index, and taken "
-                "where cross-validation prefers it to the pruned one.",
+                hint="the best tree is searched for by squared error, a deviance or Gini's "
+                "index, and taken where cross-validation prefers it to the pruned one.",
             )
         if any(self.monotone):
             raise InputError(
@@ -260,8 +262,10 @@ class CartRegressor(RegressorMixin, _Cart):
     folds
         Number of folds.
     criterion
-        "squared_error", or "poisson" for the deviance of counts: leaves are then shrunk towards
-        the mean rate by one expected event, so that none predicts zero.
+        "squared_error", or a deviance, for splits and pruning alike: "poisson" of counts, "gamma"
+        of amounts above 0, "tweedie" (variance power 1.5) of amounts that can be zero. Leaves of
+        counts, and of amounts that can be zero, are shrunk towards the mean by one expected event
+        (or amount above zero), so that none predicts zero.
     max_depth, min_samples_leaf
         Limits of the full tree. Rows of a leaf are counted, not weighed.
     surrogates
@@ -311,22 +315,15 @@ class CartRegressor(RegressorMixin, _Cart):
         rows = self._presorted(matrix)
         limits = self._limits()
         criterion = "squared_error" if self.criterion is None else self.criterion
-        if criterion == "poisson":
-            if (target < 0).any():
-                raise InputError(
-                    f"the Poisson deviance needs a target without negative values; "
-                    f"one is {target.min():g}",
-                    parameter="target",
-                    value=float(target.min()),
-                )
-            rate = float(cover @ target / cover.sum())
-            weight = 1 / rate if rate > 0 else 0.0
-            growth = Growth("poisson", prior_mean=rate, prior_weight=weight, **limits)
-        elif criterion == "squared_error":
+        if criterion not in REGRESSION_CRITERIA:
+            raise unknown_choice("criterion", criterion, REGRESSION_CRITERIA, kind=Setting)
+        if criterion == "squared_error":
             check_size(target, cover, twice=True)  # for standard errors of squared errors
             growth = Growth("squared", **limits)
         else:
-            raise unknown_choice("criterion", criterion, ("squared_error", "poisson"), kind=Setting)
+            _check_target(target[cover > 0], criterion)
+            mean, weight = _prior(criterion, target, cover)
+            growth = Growth(criterion, prior_mean=mean, prior_weight=weight, **limits)
         self.criterion_ = criterion
         self._fit(Sample(matrix, rows, target, cover, cover, growth))
         return self
@@ -340,12 +337,40 @@ class CartRegressor(RegressorMixin, _Cart):
             return np.asarray((target[rows] - value[nodes, 0]) ** 2)
 
         def deviance(nodes: Index, rows: Index) -> Floats:
-            y, rate = target[rows], value[nodes, 0]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = np.where(y > 0, y * np.log(y / rate), 0.0)
-            return np.asarray(2 * (logs - y + rate))
+            return family.deviance(target[rows], np.log(value[nodes, 0]))
 
-        return deviance if self.criterion_ == "poisson" else squared
+        if self.criterion_ == "squared_error":
+            return squared
+        family = FAMILIES[cast("FamilyName", self.criterion_)]
+        return deviance
+
+
+def _check_target(target: Floats, criterion: str) -> None:
+    """Refuse a target that has no deviance under a criterion."""
+    refused = target <= 0 if criterion == "gamma" else target < 0
+    if refused.any():
+        expected = (
+            "a target above 0" if criterion == "gamma" else "a target without negative values"
+        )
+        zeros = criterion == "gamma" and not (target < 0).any()
+        raise InputError(
+            f"the {criterion.capitalize()} deviance needs {expected}; "
+            f"one is {target[refused][0]:g}",
+            parameter="target",
+            value=float(target[refused][0]),
+            hint=words("set ", Setting("criterion", "tweedie" if zeros else "squared_error"), "."),
+        )
+
+
+def _prior(criterion: str, target: Floats, cover: Floats) -> tuple[float, float]:
+    """Return what leaves are shrunk to, with what weight, so that none predicts zero."""
+    mean = float(cover @ target / cover.sum())
+    if criterion == "gamma" or mean == 0:
+        return mean, 0.0
+    if criterion == "poisson":
+        return mean, 1 / mean
+    n_positive = np.count_nonzero((target > 0) & (cover > 0))
+    return mean, float(cover.sum()) / n_positive
 
 
 class CartClassifier(ClassifierMixin, _Cart):

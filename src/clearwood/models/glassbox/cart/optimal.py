@@ -8,14 +8,17 @@ most by (McTavish et al. 2022).
 """
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.models.glassbox.cart.plain import bit_set
 from clearwood.models.glassbox.cart.sample import Sample
-from clearwood.models.glassbox.cart.tree import CartTree
+from clearwood.models.glassbox.cart.tree import CartTree, Growth
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 
 __all__ = ["DEPTHS", "best_tree"]
 
@@ -50,7 +53,7 @@ def best_tree(sample: Sample, rows: Index, depth: int, *, seed: int) -> CartTree
     Parameters
     ----------
     sample
-        Rows whose criterion is the squared error or Gini's index.
+        Rows whose criterion is the squared error, a deviance or Gini's index.
     rows
         Those to fit.
     depth
@@ -61,8 +64,7 @@ def best_tree(sample: Sample, rows: Index, depth: int, *, seed: int) -> CartTree
     questions = _useful_questions(sample, rows, seed)
     goes_left = [_goes_left(sample, rows, question) for question in questions]
     left = np.array([side for side, _ in goes_left]).reshape(len(questions), len(rows))
-    of_classes, least = sample.growth.n_classes > 0, sample.growth.min_samples_leaf
-    search = _Search(_sums(sample, rows), left, least, of_classes=of_classes)
+    search = _Search(_sums(sample, rows), left, sample.growth)
     root = search.best(depth)
     missing = [missing_left for _, missing_left in goes_left]
     return _as_tree(sample, rows, root, questions, left, missing)
@@ -107,24 +109,33 @@ def _sums(sample: Sample, rows: Index) -> Floats:
     if sample.growth.n_classes:
         codes = np.arange(sample.growth.n_classes)
         return np.vstack([np.ones(len(rows)), (target == codes[:, None]) * weight])
-    # targets around their mean, so that squares of sums keep their digits
-    centred = target - weight @ target / weight.sum()
-    return np.vstack([np.ones(len(rows)), weight, weight * centred])
+    mean = weight @ target / weight.sum()
+    if sample.growth.criterion == "squared":
+        # targets around their mean, so that squares of sums keep their digits
+        relative = target - mean
+    else:
+        relative = target / mean if mean > 0 else target
+    return np.vstack([np.ones(len(rows)), weight, weight * relative])
 
 
 class _Search:
     """The search over trees of a set of rows.
 
     A leaf with sums s has the score Σ s²/w, which is the weight minus the risk (classes), or the
-    squares of the targets minus it (numbers); the best tree has the largest sum of scores.
+    squares of the targets minus it (numbers); with a deviance it is minus the risk, up to what is
+    the same for every tree. The best tree has the largest sum of scores.
     """
 
-    def __init__(self, sums: Floats, left: Bools, least: int, *, of_classes: bool) -> None:
+    def __init__(self, sums: Floats, left: Bools, growth: Growth) -> None:
         self._sums = sums
         self._left = left.astype(np.float64)
-        self._least = least
-        self._of_classes = of_classes
-        spread = sums[1:].sum() if of_classes else (sums[2] ** 2 / sums[1]).sum()
+        self._least = growth.min_samples_leaf
+        self._criterion = growth.criterion
+        self._of_classes = growth.n_classes > 0
+        if self._criterion == "squared":
+            spread = (sums[2] ** 2 / sums[1]).sum()
+        else:
+            spread = sums[1:].sum() if self._of_classes else sums[1].sum()
         self._margin = _ROUNDING * float(spread)  # a tree is better only by more than rounding
 
     def best(self, depth: int) -> _Node:
@@ -155,7 +166,18 @@ class _Search:
         """Return the score of leaves with given sums; minus infinity where rows are too few."""
         parts = sums[1:] if self._of_classes else sums[2:]
         weight = parts.sum(axis=0) if self._of_classes else sums[1]
-        score = (parts**2).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+        total = np.maximum(parts[0], 0.0)  # of numbers; that of no rows is zero up to rounding
+        match self._criterion:
+            case "poisson":
+                score = 2 * xlogy(total, total / np.where(weight > 0, weight, 1.0))
+            case "tweedie":
+                score = -8 * np.sqrt(total * np.maximum(weight, 0.0))
+            case "gamma":
+                known = (total > 0) & (weight > 0)
+                ratio = np.divide(weight, total, out=np.ones_like(total), where=known)
+                score = 2 * weight * np.log(ratio)
+            case _:
+                score = (parts**2).sum(axis=0) / np.where(weight > 0, weight, 1.0)
         # counts are sums of ones, exact up to rounding of the products
         return np.where(sums[0] > self._least - 0.5, score, -np.inf)
 
@@ -271,5 +293,12 @@ def _leaf(sample: Sample, rows: Index) -> tuple[Floats, float]:
     if sample.growth.n_classes:
         totals = np.bincount(target.astype(np.intp), weight, sample.growth.n_classes)
         return totals / totals.sum(), float(totals.sum() - (totals**2).sum() / totals.sum())
-    mean = weight @ target / weight.sum()
-    return np.array([mean]), float(weight @ (target - mean) ** 2)
+    growth, total = sample.growth, weight.sum()
+    mean = weight @ target / total
+    if growth.criterion == "squared":
+        return np.array([mean]), float(weight @ (target - mean) ** 2)
+    value = (total * mean + growth.prior_weight * growth.prior_mean) / (total + growth.prior_weight)
+    if mean == 0:
+        return np.array([value]), 0.0
+    family = FAMILIES[cast("FamilyName", growth.criterion)]
+    return np.array([value]), float(weight @ family.deviance(target, np.log(mean)))

@@ -126,7 +126,8 @@ class Growth:
     Parameters
     ----------
     criterion
-        "squared" (also Gini's index of two classes coded 0 and 1), "poisson", "gini" or "entropy".
+        "squared" (also Gini's index of two classes coded 0 and 1), "poisson", "tweedie", "gamma",
+        "gini" or "entropy".
     n_classes
         0 where the target is a number.
     costs
