@@ -264,7 +264,10 @@ def at_least_rows(weights: Floats) -> Floats:
     used = float((weights > 0).sum())
     if not 0 < weights.sum() < used:
         return weights
-    return np.asarray(weights * (used / float(weights.sum())))
+    scaled = np.asarray(weights * (used / float(weights.sum())))
+    # equal weights are exactly 1: rounding would decide between splits that are equally good
+    near = np.rint(scaled)
+    return np.where(np.abs(scaled - near) <= 1e-12 * near, near, scaled)
 
 
 class _Problem:
