@@ -4,7 +4,7 @@ With ``--learner mars`` they are those of `mars`, from bootstrap samples.
 
 Tables are drawn from models that are known: those of `bench_bands` (a wave, a rise, a line and a
 column without effect) and the same with a product of two columns added, which only trees can
-learn. The band is that of the partial dependence, from the jackknife over folds; its coverage is
+learn. The band is that of the partial dependence, from the model's own spread; its coverage is
 the share of a grid at which the true partial dependence lies in it, on average over tables.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from benchmarks.bench_bands import CURVES, PROMISED, SETTINGS, BandCoverage, Setting, table
-from clearwood.models import ScoreParts
+from clearwood.models import ScoreParts, Spread
 from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
 from clearwood.models.glassbox.mars.estimators import MarsRegressor
 
@@ -61,19 +61,27 @@ def coverage(
         parts = _fitted(learner, setting, order, one, matrix, y)
         assert parts.spread is not None
         rows = matrix[:BACKGROUND]
-        quantile = float(student.ppf(0.975, parts.spread.freedom))
         of_columns = []
         for column in range(4):
             many = np.repeat(rows[None], len(GRID), axis=0)
             many[:, :, column] = GRID[:, None]
             flat = many.reshape(-1, 4)
             height = parts(flat).reshape(len(GRID), -1).mean(axis=1)
-            deviations = parts.spread.parts(flat).reshape(len(GRID), len(rows), -1).mean(axis=1)
+            variances = []
+            spread: Spread | None = parts.spread
+            while spread is not None:
+                deviations = spread.parts(flat).reshape(len(GRID), len(rows), -1).mean(axis=1)
+                variances.append(((deviations**2).sum(axis=1), float(spread.freedom)))
+                spread = spread.further
+            variance = np.sum([one for one, _ in variances], axis=0)
+            unsure = np.sum([one**2 / freedom for one, freedom in variances], axis=0)
+            with np.errstate(divide="ignore"):
+                quantile = student.ppf(0.975, variance**2 / unsure)
             truth = _dependence(setting, matrix, curves, rows, column)
             if pair:
                 truth = truth + _product(flat).reshape(len(GRID), -1).mean(axis=1)
-            error = np.sqrt((deviations**2).sum(axis=1))
-            of_columns.append(float(np.mean(np.abs(height - truth) <= quantile * error)))
+            error = quantile * np.sqrt(variance)
+            of_columns.append(float(np.mean(np.abs(height - truth) <= error)))
         shares.append(of_columns)
     return BandCoverage(setting, tables, tuple(np.mean(shares, axis=0)))
 

@@ -13,7 +13,7 @@ why = cw.explain(model, policies)
 print(why.terms())
 
 # %%
-# Every curve has a band, from a jackknife over the folds of the fit.
+# Every curve has a band, from the likelihood of the curves and a jackknife over the folds.
 
 why.effect("age", kind="component", band="model").plot()
 

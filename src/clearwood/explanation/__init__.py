@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.boundaries import Boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
     from clearwood.explanation.effects.refit import Training
-    from clearwood.explanation.effects.result import BANDS, Effect
+    from clearwood.explanation.effects.result import BANDS, FEW_FREEDOM, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.factors.averaged import Averaged
@@ -58,6 +58,7 @@ else:
 
 __all__ = [
     "BANDS",
+    "FEW_FREEDOM",
     "About",
     "AdditiveGame",
     "Agreement",

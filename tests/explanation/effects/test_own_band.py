@@ -1,5 +1,7 @@
 """Bands of models that know how far their own score varies."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -88,7 +90,25 @@ def test_a_partial_dependence_has_the_band_of_its_deviations(brute, model, data)
     truth = [np.sqrt((oracle.value(x, (2,)) ** 2).sum()) for x in rows]
     assert_allclose(shown.standard_errors, truth, rtol=1e-9)
     assert (shown.band, shown.exact) == ("folds", True)
-    assert "90 % pointwise band from a jackknife over folds" in shown.summary
+    assert "curves and a jackknife over folds (7 degrees of freedom)" in shown.summary
+
+
+def test_independent_deviations_add_their_variances(hand_made, brute, model, data):
+    """Bands then use Satterthwaite's degrees of freedom, between those of both."""
+    first = with_spread(hand_made).spread
+    second = with_spread(hand_made, freedom=np.inf, source="covariance").spread
+    both = hand_made.Score(hand_made.parts(1, spread=replace(first, further=second)))
+    alone = cw.effect(model, data, "x2", points=6, extrapolation=False)
+    shown = cw.effect(both, data, "x2", points=6, extrapolation=False)
+    assert_allclose(shown.standard_errors, np.sqrt(2) * alone.standard_errors, rtol=1e-9)
+    half = stats.t.ppf(0.95, 4 * 7) * shown.standard_errors
+    assert_allclose(shown.high - shown.values, half)
+    assert shown.band_freedom == pytest.approx(28)
+    whole = cw.effect(both, data, "x2", points=6, extrapolation=False, band="simultaneous")
+    assert (whole.high - whole.low > shown.high - shown.low).all()
+    values = cw.explain(both, data).values(data[:3], standard_errors=True)
+    less = cw.explain(model, data).values(data[:3], standard_errors=True)
+    assert_allclose(values.standard_errors, np.sqrt(2) * less.standard_errors, rtol=1e-9)
 
 
 def test_values_that_the_user_names_have_the_same_band(model, data):
@@ -203,7 +223,8 @@ def test_the_band_is_part_of_frame_json_and_text(model, data):
     assert (document["band"], document["simultaneous"]) == ("folds", True)
     assert {"low", "high", "standard error"} <= set(shown.to_frame("dict"))
     assert "90 % simultaneous band" in repr(shown)
-    assert "bands           from a jackknife over folds" in repr(why)
+    assert "bands           from the covariance of curves and a jackknife over folds" in repr(why)
+    assert document["band_freedom"] == pytest.approx(7.0)
     assert why.to_json()["bands"] == {"source": "folds", "freedom": 7.0}
     spec = shown.plot().to_dict()
     assert "area" in str(spec)

@@ -438,8 +438,9 @@ class Explained:
             return None
         with self._lock:
             if self._spread is None and self.in_parts is not None:
-                bound = self.in_parts.bind_spread(spread, self.game, n_jobs=self.n_jobs)
-                self._spread = BoundSpread(bound, spread, self.seed)
+                self._spread = self.in_parts.bind_spread(
+                    spread, self.game, n_jobs=self.n_jobs, seed=self.seed
+                )
             if self._spread is None:
                 rows, weights = self.background_rows()
                 self._spread = spread.bind(rows, weights, n_jobs=self.n_jobs, seed=self.seed)

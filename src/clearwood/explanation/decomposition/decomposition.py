@@ -243,12 +243,13 @@ class Decomposition:
         spread, deviations, errors = None, surface.deviations, surface.errors
         half = None if errors is None else ndtri((1 + confidence) / 2) * errors
         source: BandSource | None = None if errors is None else "draws"
+        freedom = np.inf
         if deviations is not None:
             spread = self._arithmetic.bound_spread()
             assert spread is not None
             half = spread.half_widths(deviations, confidence, simultaneous=simultaneous)
             errors, half = (one_output(part) for part in (errors_of(deviations), half))
-            source = spread.spread.source
+            source, freedom = spread.spread.source, spread.least_freedom(deviations)
         return Effect(
             kind="pdp" if partial_dependence else "component",
             columns=names,
@@ -266,6 +267,7 @@ class Decomposition:
             high=None if half is None else surface.values + half,
             confidence=confidence,
             band=source,
+            band_freedom=freedom,
             is_simultaneous=spread is not None and simultaneous,
             standard_errors=errors,
             centred=not partial_dependence,
@@ -524,7 +526,11 @@ class Decomposition:
                 "complete": self.is_complete,
                 "baseline": self.baseline,
                 "removed": self.removed,
-                "bands": spread and {"source": spread.source, "freedom": spread.freedom},
+                "bands": spread
+                and {
+                    "source": spread.source,
+                    "freedom": float(spread.freedoms.min()),
+                },
                 "notes": self.notes,
                 **self.about.to_json(),
                 "importance": self.importance().to_json(),

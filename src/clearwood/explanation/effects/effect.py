@@ -226,6 +226,7 @@ def effect(
             low=low,
             high=high,
             band="refits",
+            band_freedom=np.inf,
             is_simultaneous=False,
             standard_errors=None,
             notes=(*result.notes, note),
@@ -265,7 +266,9 @@ def _component(
     if options.band != "auto" and result.band not in get_args(SpreadSource):
         raise no_own_band("this model does not know how far its components vary")
     if not options.bands:
-        result = replace(result, low=None, high=None, band=None, is_simultaneous=False)
+        result = replace(
+            result, low=None, high=None, band=None, band_freedom=np.inf, is_simultaneous=False
+        )
     n_data = explained.n_all
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
@@ -476,6 +479,7 @@ def _result(request: Request, result: Measured) -> Effect:
         high=None if own is None else one_output(own.high),
         confidence=options.confidence,
         band=None if own is None else own.source,
+        band_freedom=np.inf if own is None else own.freedom,
         is_simultaneous=own is not None and own.is_simultaneous,
         standard_errors=None if own is None or own.errors is None else one_output(own.errors),
         curves=None if result.curves is None else one_output(result.curves),

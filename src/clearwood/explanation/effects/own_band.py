@@ -87,7 +87,8 @@ def own_band(
         errors = None
         share = (request.weights / request.weights.sum())[:, None, None]
         low, high = (np.sum(share * shift(each, sign * half), axis=0) for sign in (-1.0, 1.0))
-    return Band(low, high, spread.spread.source, is_simultaneous, errors)
+    freedom = spread.least_freedom(deviations)
+    return Band(low, high, spread.spread.source, is_simultaneous, errors, freedom)
 
 
 def _shift(game: Game, predictor: Predictor) -> _Shift | None:

@@ -99,6 +99,7 @@ class Band:
     source: BandSource
     is_simultaneous: bool = False
     errors: Floats | None = None
+    freedom: float = np.inf
 
     def on(self, shape: tuple[int, ...]) -> "Band":
         """Return a band over points as one over a grid."""

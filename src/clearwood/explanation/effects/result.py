@@ -17,8 +17,10 @@ from clearwood.explanation.effects.shape import sentence_of
 from clearwood.explanation.outputs import grid_columns, rows_used
 from clearwood.explanation.scales import Unit
 
-__all__ = ["BANDS", "TITLES", "Effect"]
+__all__ = ["BANDS", "FEW_FREEDOM", "TITLES", "Effect"]
 
+#: Fewer degrees of freedom than this are stated with a band: intervals of 90 % are 3 % wider.
+FEW_FREEDOM = 30
 #: What a band shows, in words.
 BANDS: dict[BandSource, str] = {
     "rows": "resampled rows",
@@ -26,7 +28,7 @@ BANDS: dict[BandSource, str] = {
     "draws": "drawn rows",
     "covariance": "the covariance of the coefficients, smoothing included",
     "posterior": "the posterior of the coefficients",
-    "folds": "a jackknife over folds",
+    "folds": "the covariance of curves and a jackknife over folds",
     "bootstrap": "a bootstrap of the whole fit",
 }
 
@@ -90,6 +92,9 @@ class Effect(Result):
         training data, by models fitted again ("refits"), by the "covariance" or the "posterior"
         of its coefficients or by its models of "folds" or of a "bootstrap". None where there is no
         band.
+    band_freedom
+        Degrees of freedom of Student's t in the band, at the point where there are fewest; infinite
+        for the normal distribution.
     is_simultaneous
         Whether the band aims at covering the whole curve rather than each of its points.
     standard_errors
@@ -127,6 +132,7 @@ class Effect(Result):
     high: Floats | None = None
     confidence: float = 0.9
     band: BandSource | None = None
+    band_freedom: float = np.inf
     is_simultaneous: bool = False
     standard_errors: Floats | None = None
     curves: Floats | None = None
@@ -183,6 +189,8 @@ class Effect(Result):
         if self.low is not None:
             kind = "simultaneous" if self.is_simultaneous else "pointwise"
             source = "" if self.band is None else f" from {BANDS[self.band]}"
+            if self.band_freedom < FEW_FREEDOM:
+                source += f" ({number(self.band_freedom)} degrees of freedom)"
             parts.append(f"{percent(self.confidence)} {kind} band{source}")
         return ", ".join(parts)
 
@@ -251,6 +259,7 @@ class Effect(Result):
                 "high": self.high,
                 "confidence": self.confidence,
                 "band": self.band,
+                "band_freedom": self.band_freedom,
                 "simultaneous": self.is_simultaneous,
                 "standard_errors": self.standard_errors,
                 "shares": self.shares,

@@ -28,7 +28,7 @@ from clearwood.explanation.factors.anchored import Anchored
 from clearwood.explanation.factors.comparison import predicted
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import Factors, FactorTerm
-from clearwood.explanation.games.spread import GameSpread, standard_errors
+from clearwood.explanation.games.spread import GameSpread, satterthwaite, standard_errors
 from clearwood.explanation.linear.coefficients import freedom_of, with_fit
 from clearwood.explanation.linear.covariance import Errors, Fitted
 from clearwood.explanation.linear.result import ColumnTest
@@ -41,6 +41,8 @@ __all__ = ["check_errors", "with_errors"]
 #: The learners that are fitted by maximum likelihood and are linear.
 _BY_LIKELIHOOD = ("ols", "glm", "logistic")
 _FEWEST_REFITS = 20
+#: Rows that degrees of freedom are averaged over.
+_MOST_ROWS = 500
 #: The share of refits that may fail, as where resampled rows have one class only.
 _MOST_FAILED = 0.2
 
@@ -75,7 +77,7 @@ def with_errors(
     elif cells.learner.name in _BY_LIKELIHOOD:
         source = _likelihood(cells, table, errors)
     elif cells.game.spread is not None and errors == "auto":
-        source = _curves(cells, cells.game.spread)
+        source = _curves(cells, cells.game.spread, table)
     elif errors == "auto":
         source = _why_none(cells.learner)
     else:
@@ -221,14 +223,13 @@ class _Curves(_Source):
     spread: GameSpread
 
     def of(self, rows: Table) -> Floats:
-        game = self.spread.game
-        return game.predict(game.rows(rows))[:, -self.spread.count :]
+        return self.spread.deviations(self.spread.game.rows(rows))[:, -1]
 
     def errors(self, differences: Floats) -> Floats:
         return standard_errors(differences)
 
 
-def _curves(cells: ModelCells, spread: GameSpread) -> _Source:
+def _curves(cells: ModelCells, spread: GameSpread, table: Table) -> _Source:
     facts = getattr(cells.learner.estimator_, "term_table_", ())
     groups = np.asarray(cells.game.groups)
     tests = []
@@ -237,7 +238,13 @@ def _curves(cells: ModelCells, spread: GameSpread) -> _Source:
             names = [cells.game.columns[int(groups[j])] for j in fact["columns"]]
             column = " and ".join(dict.fromkeys(names))
             tests.append(ColumnTest(column, np.nan, float(fact["edf"]), float(fact["p_value"])))
-    return _Curves(name="curves", freedom=spread.freedom, tests=tuple(tests), spread=spread)
+    freedom = spread.freedom
+    if spread.further is not None:  # that of the scores of rows, less what all have in common
+        rows = table.take(np.unique(np.linspace(0, table.n_rows - 1, _MOST_ROWS).astype(np.intp)))
+        deviations = spread.deviations(spread.game.rows(rows))[:, -1]
+        total = np.sqrt(((deviations - deviations.mean(axis=0)) ** 2).mean(axis=0))
+        freedom = float(satterthwaite(total, spread.freedoms))
+    return _Curves(name="curves", freedom=freedom, tests=tuple(tests), spread=spread)
 
 
 # Refits

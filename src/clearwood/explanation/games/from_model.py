@@ -25,7 +25,7 @@ from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import Forest, behind_learner
-from clearwood.models import Learner, ScoreParts
+from clearwood.models import Learner, ScoreParts, Spread
 
 __all__ = ["game_of", "learner_players"]
 
@@ -134,9 +134,14 @@ def _of_parts(parts: ScoreParts, settings: Mapping[str, Any], classes: Any) -> G
     spread = parts.spread
     if spread is None:
         return game
+    return replace(game, spread=_of_spread(spread, settings))
+
+
+def _of_spread(spread: Spread, settings: Mapping[str, Any]) -> GameSpread:
+    """Make the games of deviations."""
     deviations = _sum_of_parts(spread.parts, settings, None)
-    own = GameSpread(deviations, spread.count, spread.freedom, spread.source)
-    return replace(game, spread=own)
+    further = None if spread.further is None else _of_spread(spread.further, settings)
+    return GameSpread(deviations, spread.count, spread.freedom, spread.source, further)
 
 
 def _sum_of_parts(parts: ScoreParts, settings: Mapping[str, Any], classes: Any) -> Game:

@@ -12,6 +12,7 @@ from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import Game, Players
 from clearwood.explanation.games.products import ProductGame
+from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
@@ -138,9 +139,17 @@ def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: Group
     if isinstance(game, SumGame):
         parts["games"] = tuple(_regrouped(one, names, owner, grouping) for one in game.games)
     if game.spread is not None:
-        own = _regrouped(game.spread.game, names, owner, grouping)
-        parts["spread"] = replace(game.spread, game=own)
+        parts["spread"] = _regrouped_spread(game.spread, names, owner, grouping)
     return replace(game, columns=names, groups=owner[game.groups], grouping=grouping, **parts)
+
+
+def _regrouped_spread(
+    spread: GameSpread, names: tuple[str, ...], owner: Index, grouping: Grouping
+) -> GameSpread:
+    further = spread.further
+    if further is not None:
+        further = _regrouped_spread(further, names, owner, grouping)
+    return replace(spread, game=_regrouped(spread.game, names, owner, grouping), further=further)
 
 
 def player_column(name: str, columns: Sequence[Column]) -> Column:

@@ -7,7 +7,7 @@ anything linear in the score (a component, a partial dependence, a main effect) 
 squares of its deviations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from clearwood._shared.choices import SpreadSource
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players
 
-__all__ = ["BoundSpread", "GameSpread", "half_widths", "standard_errors"]
+__all__ = ["BoundSpread", "GameSpread", "half_widths", "satterthwaite", "standard_errors"]
 
 #: Draws of the deviations from which simultaneous bands are computed.
 DRAWS = 10_000
@@ -41,18 +41,40 @@ class GameSpread:
         Degrees of freedom of the t distribution of bands; infinite for the normal one.
     source
         What the deviations come from.
+    further
+        Further deviations, independent of these, with degrees of freedom of their own.
     """
 
     game: Game
     count: int
     freedom: float
     source: SpreadSource
+    further: "GameSpread | None" = None
+
+    @property
+    def freedoms(self) -> Floats:
+        """Degrees of freedom of every deviation of an output, the further ones last."""
+        own = np.full(self.count, self.freedom)
+        return own if self.further is None else np.append(own, self.further.freedoms)
+
+    def deviations(self, rows: Rows) -> Floats:
+        """Compute the deviations of the score at rows, of shape (rows, outputs, deviations)."""
+        own = self.game.predict(rows)
+        own = own.reshape(len(own), -1, self.count)
+        if self.further is None:
+            return own
+        return np.concatenate([own, self.further.deviations(rows)], axis=-1)
 
     def bind(
         self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1, seed: int = 0
     ) -> "BoundSpread":
         """Count a background."""
-        return BoundSpread(self.game.bind(rows, weights, n_jobs=n_jobs), self, seed)
+        return self.bound_by(lambda game: game.bind(rows, weights, n_jobs=n_jobs), seed)
+
+    def bound_by(self, bind: Callable[[Game], BoundGame], seed: int = 0) -> "BoundSpread":
+        """Bind every game of deviations."""
+        further = None if self.further is None else self.further.bound_by(bind, seed)
+        return BoundSpread(bind(self.game), self, seed, further)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +84,7 @@ class BoundSpread:
     bound: BoundGame
     spread: GameSpread
     seed: int = 0
+    further: "BoundSpread | None" = None
 
     def components(self, rows: Rows, sets: Sequence[Players]) -> Floats:
         """Compute deviations of components, of shape (rows, sets, outputs, deviations).
@@ -70,11 +93,17 @@ class BoundSpread:
         what shape it has. Without it, bands of a component are too narrow where the component is
         close to zero (Marra and Wood 2012, section 2).
         """
-        return self._split(self.bound.baseline + self.bound.components(rows, sets).values)
+        own = self._split(self.bound.baseline + self.bound.components(rows, sets).values)
+        if self.further is None:
+            return own
+        return np.concatenate([own, self.further.components(rows, sets)], axis=-1)
 
     def dependence(self, rows: Rows, players: Players) -> Floats:
         """Compute deviations of a partial dependence, of shape (rows, outputs, deviations)."""
-        return self._split(self.bound.few_dependence(rows, players).values)
+        own = self._split(self.bound.few_dependence(rows, players).values)
+        if self.further is None:
+            return own
+        return np.concatenate([own, self.further.dependence(rows, players)], axis=-1)
 
     def _split(self, values: Floats) -> Floats:
         return values.reshape(*values.shape[:-1], -1, self.spread.count)
@@ -84,10 +113,14 @@ class BoundSpread:
         return half_widths(
             deviations,
             confidence,
-            self.spread.freedom,
+            self.spread.freedoms,
             simultaneous=simultaneous,
             seed=self.seed,
         )
+
+    def least_freedom(self, deviations: Floats) -> float:
+        """Return the least degrees of freedom of any point."""
+        return float(np.min(satterthwaite(deviations, self.spread.freedoms), initial=np.inf))
 
 
 def standard_errors(deviations: Floats) -> Floats:
@@ -101,13 +134,42 @@ def standard_errors(deviations: Floats) -> Floats:
     return np.asarray(np.sqrt(np.einsum("...k,...k->...", deviations, deviations)))
 
 
+def satterthwaite(deviations: Floats, freedoms: Floats) -> Floats:
+    """Return the degrees of freedom of sums of squares of deviations (Satterthwaite 1946).
+
+    Deviations with the same degrees of freedom belong together.
+
+    Examples
+    --------
+    >>> satterthwaite(np.array([3.0, 4.0]), np.array([7.0, 7.0]))
+    array(7.)
+    >>> satterthwaite(np.array([1.0, 1.0]), np.array([7.0, np.inf]))
+    array(28.)
+    """
+    squares = deviations**2
+    parts = [
+        (squares[..., freedoms == one].sum(axis=-1), float(one)) for one in np.unique(freedoms)
+    ]
+    whole = np.asarray(sum(part for part, _ in parts))
+    unsure = np.asarray(sum(part**2 / one for part, one in parts))
+    out = np.full(whole.shape, np.inf)
+    np.divide(whole**2, unsure, out=out, where=unsure > 0)
+    return out
+
+
 def half_widths(
-    deviations: Floats, confidence: float, freedom: float, *, simultaneous: bool, seed: int = 0
+    deviations: Floats,
+    confidence: float,
+    freedom: float | Floats,
+    *,
+    simultaneous: bool,
+    seed: int = 0,
 ) -> Floats:
     """Compute half the width of a band over points, given (points..., outputs, deviations).
 
-    A pointwise band covers each point with the given confidence; a simultaneous one covers the
-    whole curve of an output, by the largest standardised deviation over all of its points.
+    ``freedom`` are the degrees of freedom of all deviations, or of each. A pointwise band covers
+    each point with the given confidence; a simultaneous one covers the whole curve of an output, by
+    the largest standardised deviation over all of its points.
 
     Examples
     --------
@@ -116,26 +178,28 @@ def half_widths(
     array([0.   , 1.645, 3.29 ])
     """
     errors = standard_errors(deviations)
+    freedoms = np.broadcast_to(np.asarray(freedom, np.float64), deviations.shape[-1:])
     if not simultaneous:
-        return np.asarray(stats.t.ppf((1 + confidence) / 2, freedom) * errors)
+        each = satterthwaite(deviations, freedoms)
+        return np.asarray(stats.t.ppf((1 + confidence) / 2, each) * errors)
     flat = deviations.reshape(-1, *deviations.shape[-2:])
     flat_errors = errors.reshape(-1, flat.shape[1])
     factor = np.empty(flat.shape[1])
     for output in range(flat.shape[1]):
         known = flat_errors[:, output] > 1e-12 * flat_errors[:, output].max(initial=0.0)
         unit = flat[known, output] / flat_errors[known, output, None]
-        factor[output] = _largest(unit, confidence, freedom, seed)
+        factor[output] = _largest(unit, confidence, freedoms, seed)
     return np.asarray(errors * factor)
 
 
-def _largest(unit: Floats, confidence: float, freedom: float, seed: int) -> float:
+def _largest(unit: Floats, confidence: float, freedoms: Floats, seed: int) -> float:
     """Compute the quantile of the largest of |t| over points, given deviations of length one."""
     if not len(unit):
         return 0.0
     generator = np.random.default_rng(seed)
     draws = generator.standard_normal((DRAWS, unit.shape[1]))
-    if np.isfinite(freedom):
-        draws /= np.sqrt(generator.chisquare(freedom, DRAWS) / freedom)[:, None]
+    for one in np.unique(freedoms[np.isfinite(freedoms)]):
+        draws[:, freedoms == one] /= np.sqrt(generator.chisquare(one, DRAWS) / one)[:, None]
     largest = np.zeros(DRAWS)
     block = max(1, _CELLS_PER_BLOCK // DRAWS)
     for first in range(0, len(unit), block):

@@ -26,7 +26,7 @@ from clearwood.explanation.games.game import (
 )
 from clearwood.explanation.games.moments import Moments
 from clearwood.explanation.games.row_sums import Sums, sums_of
-from clearwood.explanation.games.spread import GameSpread
+from clearwood.explanation.games.spread import BoundSpread, GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import BoundTrees, TreeGame
 from clearwood.kernels import Background, Trees
@@ -87,11 +87,14 @@ class InParts:
             return replace(bound, recount=recount)
         return bound
 
-    def bind_spread(self, spread: GameSpread, game: Game, *, n_jobs: int) -> BoundGame:
+    def bind_spread(self, spread: GameSpread, game: Game, *, n_jobs: int, seed: int) -> BoundSpread:
         """Count all rows for the deviations of a game."""
-        inner = spread.game
-        counts = self._counted(game, "counting rows for the band", n_jobs, spread=inner)
-        return inner.bound_to(counts, n_jobs=n_jobs)
+
+        def bind(inner: Game) -> BoundGame:
+            counts = self._counted(game, "counting rows for the band", n_jobs, spread=inner)
+            return inner.bound_to(counts, n_jobs=n_jobs)
+
+        return spread.bound_by(bind, seed)
 
     def _counted(self, game: Game, title: str, n_jobs: int, spread: Game | None = None) -> Counts:
         run = self._over(

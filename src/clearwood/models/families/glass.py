@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY, one_of
+from clearwood.models.families.shared import ANY, one_of, positions
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -14,8 +14,10 @@ def _glass(job: Job) -> Any:
 
     settings: dict[str, Any] = {
         **job.settings,
+        "parametric": positions(job, "parametric"),
         "categorical": job.categorical,
         "monotone": job.monotone,
+        "names": job.columns,
         "random_state": job.seed,
         "n_jobs": job.n_jobs,
     }
@@ -60,6 +62,7 @@ ENTRIES = (
             "l2": 1.0,
             "min_rows": 5,
             "n_splines": 20,
+            "parametric": (),
         },
         # nothing to tune: the number of trees and the smoothness are chosen inside the fit
         categories="native",

@@ -218,9 +218,18 @@ class Spread:
     source
         What they come from: the covariance of coefficients, or models of folds or of bootstrap
         samples.
+    further
+        Further deviations, independent of these, with degrees of freedom of their own.
     """
 
     parts: ScoreParts
     count: int
     freedom: float
     source: SpreadSource
+    further: "Spread | None" = None
+
+    def variance(self, matrix: Floats) -> Floats:
+        """Compute the variance of the score of rows, of shape (rows, outputs)."""
+        own = self.parts(matrix)
+        total: Floats = (own.reshape(len(own), -1, self.count) ** 2).sum(axis=2)
+        return total if self.further is None else total + self.further.variance(matrix)

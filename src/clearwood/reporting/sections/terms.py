@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.numbers import count, percent
-from clearwood.explanation import BANDS, Coefficients, TermRow
+from clearwood._shared.numbers import count, number, percent
+from clearwood.explanation import BANDS, FEW_FREEDOM, Coefficients, TermRow
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import chart
@@ -146,8 +146,12 @@ def _introduction(findings: Findings) -> Prose:
         meaning = "how far each curve could move with other training data, the mean included"
         if source == "posterior":
             meaning = "given the data and the priors, this is the probability of the values inside"
+        freedom = min(effect.band_freedom for effect in findings.term_effects)
+        few = (
+            f", with {number(freedom)} degrees of freedom or more" if freedom < FEW_FREEDOM else ""
+        )
         paragraphs.append(
-            f"Bands are {confidence} pointwise bands from {BANDS[source]}: {meaning}."
+            f"Bands are {confidence} pointwise bands from {BANDS[source]}{few}: {meaning}."
         )
     return Prose(tuple(paragraphs), lead=True)
 

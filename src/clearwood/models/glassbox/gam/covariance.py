@@ -10,12 +10,17 @@ taken at the least smooth parameter that the criterion hardly prefers another to
 import numpy as np
 from scipy.linalg import cho_solve, eigh
 
-from clearwood._shared.arrays import Floats
+from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.fitting import Fit
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection
-from clearwood.models.glassbox.gam.smoothness import State, evaluate, positive_factor
+from clearwood.models.glassbox.gam.smoothness import (
+    RHO_LIMIT,
+    State,
+    evaluate,
+    positive_factor,
+)
 from clearwood.models.glassbox.gam.softmax import ClassFit
 
 __all__ = [
@@ -49,10 +54,17 @@ def scale(design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyNa
     return max(float(weights * weight @ residual**2) / max(rows - used, 1.0), 1e-100)
 
 
-def corrected(fit: Fit, phi: float) -> Floats:
-    """Return V_c."""
-    state = evaluate(fit.working, least_smooth(fit))
+def corrected(fit: Fit, phi: float, free: Index | None = None) -> Floats:
+    """Return V_c; without the penalties at some positions, as if their terms were not shrunk."""
+    state = evaluate(fit.working, _freed(least_smooth(fit), free))
     return np.asarray(state.inverse * phi + _of_smoothness(state))
+
+
+def _freed(rho: Floats, free: Index | None) -> Floats:
+    """Lower smoothing parameters until their penalties are next to nothing."""
+    if free is not None:
+        rho[free] = -RHO_LIMIT
+    return rho
 
 
 def least_smooth(fit: Fit) -> Floats:
@@ -113,8 +125,13 @@ def deviations(covariance: Floats) -> Floats:
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
-def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats | None:
-    """Return the covariance of all classes' coefficients, class by class; None if too large."""
+def class_covariance(
+    design: Design, fit: ClassFit, weights: Floats, free: Index | None = None
+) -> Floats | None:
+    """Return the covariance of all classes' coefficients, class by class; None if too large.
+
+    ``free`` are positions of penalties to leave out.
+    """
     n_classes = len(fit.fits)
     width = design.width
     if n_classes * width > MOST_DEVIATIONS:
@@ -133,7 +150,8 @@ def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats |
             block = sign * design.gram(weights * np.abs(cell))
             information[mine, there] = block
             information[there, mine] = block
-        state = evaluate(fit.fits[one].working, least_smooth(fit.fits[one]))
+        rho = _freed(least_smooth(fit.fits[one]), free)
+        state = evaluate(fit.fits[one].working, rho)
         information[mine, mine] += np.diag(state.penalty)
         states.append(state)
     # the same constant added to all classes changes nothing; it is taken out below

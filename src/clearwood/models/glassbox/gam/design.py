@@ -108,6 +108,20 @@ class Design:
                 columns.append(column)
         return np.reshape(columns, (len(columns), self.width)).T.copy()
 
+    @property
+    def of_levels(self) -> Index:
+        """Positions of the penalties of levels and of missing values."""
+        found: list[int] = []
+        start = 0
+        for term in self.terms:
+            n = len(term.penalties)
+            if term.kind in ("levels", "missing"):
+                found += range(start, start + n)
+            elif n and term.kind != "pair" and getattr(term.bases[0], "has_missing", False):
+                found += [start + k for k in range(n) if not term.penalties[k, :-1].any()]
+            start += n
+        return np.array(found, np.intp)
+
     def take(self, rows: Index) -> "Design":
         """Keep some of the rows; the functions stay those of all rows."""
         if self.matrix is not None:

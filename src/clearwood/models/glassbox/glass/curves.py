@@ -1,19 +1,32 @@
 """The smooth curves of every fold, on functions of the columns that all folds share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
 from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood.models.glassbox.gam.covariance import (
+    class_covariance,
+    corrected,
+    deviations,
+    scale,
+)
 from clearwood.models.glassbox.gam.design import Design
-from clearwood.models.glassbox.gam.fitting import constrain, fit_counts, fit_folds, fit_score
+from clearwood.models.glassbox.gam.fitting import (
+    constrain,
+    fit_counts,
+    fit_folds,
+    fit_score,
+    relative,
+)
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.glass.boosting import BoostedLoss
 
-__all__ = ["FAMILY_OF_LOSS", "fold_curves"]
+__all__ = ["FAMILY_OF_LOSS", "Curves", "fold_curves"]
 
 FAMILY_OF_LOSS: dict[BoostedLoss, FamilyName] = {
     "squared": "gaussian",
@@ -27,6 +40,31 @@ CLASS_ROUNDS = 3
 FACTORS = np.linspace(1.0, 0.0, 11)
 
 
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """The curves of every fold, and how far their mean varies from sample to sample.
+
+    Parameters
+    ----------
+    coefficients
+        Of shape (folds, coefficients, outputs).
+    scores
+        Of shape (folds, outputs, rows).
+    deviations
+        A root of the covariance of the coefficients, of shape (coefficients, outputs, deviations):
+        that of the likelihood at the chosen smoothness, with levels as if they were not shrunk,
+        since trees undo some of it, and no smaller where one factor draws the curves towards a
+        constant. None where there are too many coefficients.
+    freedom
+        Degrees of freedom of the scale of the deviations.
+    """
+
+    coefficients: Floats
+    scores: Floats
+    deviations: Floats | None
+    freedom: float
+
+
 def fold_curves(
     design: Design,
     y: Floats,
@@ -37,11 +75,12 @@ def fold_curves(
     n_outputs: int,
     exposure: Floats | None = None,
     monotone: Sequence[int] = (),
-) -> tuple[Floats, Floats]:
+) -> Curves:
     """Fit curves to the rows each fold keeps.
 
     Where the curves predict held-out rows worse than they would when drawn towards a constant, as
-    for perfectly separated classes, those of all folds are multiplied by one factor below one.
+    for perfectly separated classes, those of all folds are multiplied by one factor below one;
+    terms without a penalty are not.
 
     Parameters
     ----------
@@ -55,34 +94,38 @@ def fold_curves(
         The part of the weights that is exposure, for the dispersion of counts; all when None.
     monotone
         For each column 1, -1 or 0.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (folds, coefficients, outputs)
-    scores : ndarray of shape (folds, outputs, rows)
     """
     folds = [fold_of_row == fold for fold in range(int(fold_of_row.max()) + 1)]
     if loss == "softmax":
-        coefficients = _of_classes(design, y, weights, folds, n_outputs)
+        coefficients, spread, freedom = _of_classes(design, y, weights, folds, n_outputs)
     else:
         shares = weights if exposure is None else exposure
-        coefficients = _of_numbers(design, y, weights, shares, folds, loss, monotone)
+        coefficients, spread, freedom = _of_numbers(
+            design, y, weights, shares, folds, loss, monotone
+        )
     scores = np.stack([[design.score(one) for one in fold.T] for fold in coefficients])
     constants = np.stack([_constant(loss, y[~rows], weights[~rows], n_outputs) for rows in folds])
-    held_out = np.take_along_axis(scores, fold_of_row[None, None, :], axis=0)[0]
-    start = constants[fold_of_row].T
+    # what no factor applies to: a constant and terms without a penalty
+    is_fixed = design.penalties.sum(axis=1) == 0
+    is_fixed[0] = False
+    kept = np.where(is_fixed[None, :, None], coefficients, 0.0)
+    kept[:, 0] = constants
+    least = np.stack([[design.score(one) for one in fold.T] for fold in kept])
+    held_out, start = (
+        np.take_along_axis(one, fold_of_row[None, None, :], axis=0)[0] for one in (scores, least)
+    )
     losses = [
         float(weights @ _losses(loss, y, start + factor * (held_out - start))) for factor in FACTORS
     ]
     factor = FACTORS[int(np.argmin(losses))]
-    coefficients = factor * coefficients
-    coefficients[:, 0] += (1 - factor) * constants
-    return coefficients, constants[:, :, None] + factor * (scores - constants[:, :, None])
+    return Curves(
+        kept + factor * (coefficients - kept), least + factor * (scores - least), spread, freedom
+    )
 
 
 def _of_classes(
     design: Design, y: Floats, weights: Floats, folds: Sequence[Bools], n_classes: int
-) -> Floats:
+) -> tuple[Floats, Floats | None, float]:
     """Fit curves of several classes; folds keep the smoothness chosen on all rows."""
     classes = y.astype(np.intp)
     whole = fit_classes(design, classes, n_classes, weights=weights, max_rounds=CLASS_ROUNDS)
@@ -98,7 +141,12 @@ def _of_classes(
         )
         for rows in folds
     ]
-    return np.stack([fit.coefficients for fit in fits])
+    covariance = class_covariance(design, whole, weights, design.of_levels)
+    spread = None
+    if covariance is not None:
+        shape = (n_classes, design.width, -1)
+        spread = deviations(covariance).reshape(shape).transpose(1, 0, 2)
+    return np.stack([fit.coefficients for fit in fits]), spread, np.inf
 
 
 def _of_numbers(
@@ -109,14 +157,19 @@ def _of_numbers(
     folds: Sequence[Bools],
     loss: BoostedLoss,
     monotone: Sequence[int],
-) -> Floats:
+) -> tuple[Floats, Floats, float]:
     """Fit curves of one score, each fold with a smoothness of its own."""
     family = FAMILY_OF_LOSS[loss]
     if family == "poisson":
         whole, dispersion = fit_counts(design, y, weights, exposure)
-        weights = weights / dispersion.value
+        weights, freedom = weights / dispersion.value, dispersion.freedom
     else:
         whole = fit_score(design, y, weights=weights, family=family)
+        used = float((1 - np.diag(whole.state.inverse) * whole.state.penalty).sum())
+        known = not FAMILIES[family].has_scale
+        freedom = np.inf if known else max(whole.working.rows - used, 1.0)
+    phi = scale(design, whole, y, relative(weights, len(y), family), family)
+    spread = deviations(corrected(whole, phi, design.of_levels))[:, None, :]
     held_out = [np.flatnonzero(rows) for rows in folds]
     fits = fit_folds(design, y, held_out, whole, weights=weights, family=family)
     directions = constraint_rows(design, monotone=monotone)
@@ -127,7 +180,7 @@ def _of_numbers(
             )
             for fit, rows in zip(fits, folds, strict=True)
         ]
-    return np.stack([fit.coefficients[:, None] for fit in fits])
+    return np.stack([fit.coefficients[:, None] for fit in fits]), spread, freedom
 
 
 def _constant(loss: BoostedLoss, y: Floats, weights: Floats, n_outputs: int) -> Floats:

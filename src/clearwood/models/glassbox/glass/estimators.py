@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, unknown_choice
-from clearwood.models.glassbox.gam.design import build_design
+from clearwood.models.glassbox.gam.design import build_design, warn_of_certain_levels
 from clearwood.models.glassbox.gam.fitting import at_least_rows
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName, check_target
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
@@ -51,8 +51,10 @@ class _Glass(Scored):
         l2: float = 1.0,
         min_rows: int = 5,
         n_splines: int = 20,
+        parametric: Sequence[int] = (),
         categorical: Sequence[int] = (),
         monotone: Sequence[int] = (),
+        names: Sequence[str] = (),
         random_state: int = 0,
         n_jobs: int = 1,
     ) -> None:
@@ -64,8 +66,10 @@ class _Glass(Scored):
         self.l2 = l2
         self.min_rows = min_rows
         self.n_splines = n_splines
+        self.parametric = parametric
         self.categorical = categorical
         self.monotone = monotone
+        self.names = names
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -93,15 +97,21 @@ class _Glass(Scored):
         is_class = loss in ("logistic", "softmax")
         weights = at_least_rows(weights) if is_class else weights
         fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, is_class=is_class)
+        # columns without variation have neither curves nor splits
+        is_parametric = np.isin(np.arange(matrix.shape[1]), list(self.parametric))
+        split_on = np.where(is_parametric, 0.0, matrix)
         # a fit of curves takes the cube of their number: with many columns there are only trees
         few = matrix.shape[1] <= MOST_CURVES
         design = build_design(
-            matrix if few else matrix[:, :0],
-            categorical=self.categorical if few else (),
+            matrix if few else np.where(is_parametric, matrix, 0.0),
+            categorical=self.categorical,
             weights=weights,
             n_splines=self._splines(matrix),
+            parametric=self.parametric,
         )
-        coefficients, scores = fold_curves(
+        if loss in FAMILY_OF_LOSS:
+            warn_of_certain_levels(design, y, weights, FAMILY_OF_LOSS[loss], self.names)
+        curves = fold_curves(
             design,
             y,
             weights,
@@ -112,9 +122,9 @@ class _Glass(Scored):
             monotone=self.monotone,
         )
         boosted = boost_folds(
-            matrix,
+            split_on,
             y,
-            scores,
+            curves.scores,
             fold_of_row,
             loss=loss,
             weights=weights,
@@ -132,7 +142,12 @@ class _Glass(Scored):
         self.n_folds_ = n_folds
         self.loss_ = loss
         self.curves_ = [(term.columns, term.bases, term.width) for term in design.terms]
-        self.coefficients_ = coefficients
+        self.coefficients_ = curves.coefficients
+        self.deviations_, self.freedom_ = curves.deviations, curves.freedom
+        if self.deviations_ is not None and loss in ("squared", "gamma"):
+            # what trees explain of the curves' residuals is no noise
+            left = float(boosted.curve[boosted.rounds] / max(boosted.curve[0], 1e-300))
+            self.deviations_ = self.deviations_ * np.sqrt(min(left, 1.0))
         self.trees_ = boosted.trees
         self.n_trees_ = boosted.rounds
         self.held_out_losses_ = boosted.curve
@@ -170,23 +185,40 @@ class _Glass(Scored):
 
     @property
     def parts_(self) -> ScoreParts:  # type: ignore[override]  # made when it is needed
-        """The score as curves and trees, with the deviations of the folds."""
+        """The score as curves and trees, with the deviations of both."""
         check_is_fitted(self, "coefficients_")
         if "_parts" not in self.__dict__:
-            deviations = np.einsum("kco,kd->cod", self.coefficients_, jackknife(self.n_folds_))
-            trees = self.trees_
-            spread = Spread(
-                ScoreParts(
-                    self._products(deviations.reshape(len(deviations), -1)),
-                    None if trees is None else deviating_trees(trees, self.n_folds_),
-                ),
-                count=self.n_folds_,
-                freedom=self.n_folds_ - 1,
-                source="folds",
-            )
             mean = self._products(self.coefficients_.mean(axis=0))
-            self._parts = ScoreParts(mean, trees, _LINKS[self.loss_], spread)
+            self._parts = ScoreParts(mean, self.trees_, _LINKS[self.loss_], self._spread())
         return self._parts
+
+    def _spread(self) -> Spread:
+        """Describe how far the score varies: curves by their covariance, trees by their folds."""
+        trees = self.trees_
+        curves = None
+        of_folds = np.zeros((*self.coefficients_.shape[1:], self.n_folds_))
+        if self.deviations_ is None:
+            of_folds = np.einsum("kco,kd->cod", self.coefficients_, jackknife(self.n_folds_))
+        else:
+            curves = Spread(
+                ScoreParts(self._products(self.deviations_.reshape(len(self.deviations_), -1))),
+                count=self.deviations_.shape[2],
+                freedom=self.freedom_,
+                source="covariance",
+            )
+            if trees is None:
+                return curves
+        flat = of_folds.reshape(len(of_folds), -1)
+        return Spread(
+            ScoreParts(
+                SumOfProducts(flat[0]) if curves else self._products(flat),
+                None if trees is None else deviating_trees(trees, self.n_folds_),
+            ),
+            count=self.n_folds_,
+            freedom=self.n_folds_ - 1,
+            source="folds",
+            further=curves,
+        )
 
     def _products(self, coefficients: Floats) -> SumOfProducts:
         """Describe curves by their coefficients, of shape (coefficients, outputs)."""
@@ -224,8 +256,9 @@ class GlassRegressor(RegressorMixin, _Glass):
     are fitted (a generalised additive model with automatic smoothness), then shallow trees are
     boosted on what the curves leave. All folds grow their trees in step, and the number of trees is
     where the loss on held-out rows, pooled over the folds, is least. The model is the mean of the K
-    models: a sum of functions of at most ``order`` columns each, with bands from the K models by
-    the delete-a-group jackknife.
+    models: a sum of functions of at most ``order`` columns each. Bands are from the likelihood of
+    the curves, with levels as if they were not shrunk, and from the trees of the K models by the
+    delete-a-group jackknife, which has K − 1 degrees of freedom.
 
     Parameters
     ----------
@@ -249,10 +282,15 @@ class GlassRegressor(RegressorMixin, _Glass):
         B-splines of each curve at most. All curves together have at most 600, and at most twice as
         many as there are rows, but each has at least 6. With more than 100 columns there are only
         trees.
+    parametric
+        Positions of columns without any penalty: straight lines of numbers, levels as in a linear
+        model. No tree splits on them.
     categorical
         Positions of columns of category codes.
     monotone
         For each column 1 (the prediction may not fall as it rises), -1 or 0.
+    names
+        Names of columns, for messages.
     random_state
         For the folds and the random thresholds of trees on fewer than 5,000 rows.
     n_jobs
@@ -261,7 +299,10 @@ class GlassRegressor(RegressorMixin, _Glass):
     Attributes
     ----------
     parts_ : ScoreParts
-        The score as curves and trees, with the deviations of the folds.
+        The score as curves and trees, with the deviations of both.
+    deviations_, freedom_
+        A root of the covariance of the curves' coefficients, and the degrees of freedom of its
+        scale.
     n_trees_ : int
         Trees of each fold.
     held_out_losses_ : ndarray
@@ -289,8 +330,10 @@ class GlassRegressor(RegressorMixin, _Glass):
         l2: float = 1.0,
         min_rows: int = 5,
         n_splines: int = 20,
+        parametric: Sequence[int] = (),
         categorical: Sequence[int] = (),
         monotone: Sequence[int] = (),
+        names: Sequence[str] = (),
         random_state: int = 0,
         n_jobs: int = 1,
     ) -> None:
@@ -303,8 +346,10 @@ class GlassRegressor(RegressorMixin, _Glass):
             l2=l2,
             min_rows=min_rows,
             n_splines=n_splines,
+            parametric=parametric,
             categorical=categorical,
             monotone=monotone,
+            names=names,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -340,16 +385,16 @@ class GlassClassifier(ScoredClasses, _Glass):
 
     Parameters
     ----------
-    order, pairs, learning_rate, folds, max_trees, l2, min_rows, n_splines
+    order, pairs, learning_rate, folds, max_trees, l2, min_rows, n_splines, parametric
         As in `GlassRegressor`.
-    categorical, monotone, random_state, n_jobs
+    categorical, monotone, names, random_state, n_jobs
         As in `GlassRegressor`. Monotone is for two classes.
 
     Attributes
     ----------
     classes_ : ndarray
         The classes, sorted.
-    parts_, n_trees_, held_out_losses_
+    parts_, deviations_, freedom_, n_trees_, held_out_losses_
         As in `GlassRegressor`.
 
     Examples
