@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import count, percent
 from clearwood.explanation import BANDS, FEW_FREEDOM, Coefficients, TermRow
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
