@@ -15,14 +15,16 @@ def test_poisson_is_scikit_learns():
     rng = np.random.default_rng(1)
     y, weight = rng.poisson(MEAN), rng.uniform(0.5, 2, 200)
     ours = LogLinear(distribution="poisson", alpha=0.01).fit(X, y, sample_weight=weight)
-    theirs = PoissonRegressor(alpha=0.01, tol=1e-6).fit(X, y, sample_weight=weight)
+    # the penalty is beside the deviance of a target with a mean of 1
+    unit = y / np.average(y, weights=weight)
+    theirs = PoissonRegressor(alpha=0.01, tol=1e-8).fit(X, unit, sample_weight=weight)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
 
 
 def test_gamma_is_scikit_learns():
     y = np.random.default_rng(1).gamma(2.0, MEAN / 2)
     ours = LogLinear(distribution="gamma", alpha=0.01).fit(X, y)
-    theirs = GammaRegressor(alpha=0.01, tol=1e-6).fit(X, y)
+    theirs = GammaRegressor(alpha=0.01, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
 
 
@@ -42,7 +44,46 @@ def test_counts_are_poisson():
     model = cw.learner("glm", task="count").fit(X, y)
     assert model.estimator_.distribution_ == "poisson"
     # the mean of the predictions is the mean of the counts: the intercept is not penalised
-    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=1e-3)
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1.0, 365.25, 1e-3, 1e6])
+def test_without_a_penalty_observed_and_expected_agree_in_every_margin(unit):
+    rng = np.random.default_rng(2)
+    exposure = rng.uniform(0.1, 1.0, 3_000) * unit
+    region, size = rng.choice(["a", "b", "c"], 3_000), rng.normal(40, 12, 3_000)
+    rate = 0.1 / unit * np.exp(0.02 * (size - 40) + 0.4 * (region == "b"))
+    claims = rng.poisson(rate * exposure)
+    frame = {"region": region, "size": size, "exposure": exposure, "claims": claims}
+    table = cw.read(frame, target="claims", exposure="exposure", task="count")
+    expected = cw.learner("glm", alpha=0).fit(table).predict(table) * exposure
+    for level in "abc":
+        ratio = claims[region == level].sum() / expected[region == level].sum()
+        assert ratio == pytest.approx(1, abs=1e-8)
+    assert (size @ claims) / (size @ expected) == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "power"), [("poisson", 1), ("gamma", 2), ("tweedie", 1.5)]
+)
+def test_without_a_penalty_coefficients_are_those_of_statsmodels(distribution, power):
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(3)
+    wide = np.column_stack([X, 1e4 * X[:, 0] + 1e3 * rng.normal(size=200)])
+    y = 1e5 * rng.gamma(2.0, MEAN)
+    if distribution == "tweedie":
+        y *= rng.random(200) < 0.7
+    elif distribution == "poisson":
+        y = rng.poisson(MEAN)
+    weight = rng.uniform(0.5, 2, 200)
+    ours = LogLinear(distribution=distribution, alpha=0).fit(wide, y, sample_weight=weight)
+    family = api.families.Tweedie(var_power=power, link=api.families.links.Log())
+    if distribution == "poisson":
+        family = api.families.Poisson()
+    theirs = api.GLM(y, api.add_constant(wide), family=family, var_weights=weight)
+    known = theirs.fit(tol=1e-14, maxiter=300)
+    off = (np.append(ours.intercept_, ours.coef_) - known.params) / known.bse
+    assert np.abs(off).max() < 1e-6
 
 
 @pytest.mark.parametrize(

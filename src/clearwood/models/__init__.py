@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood.models.estimators.discriminant import fisher_directions
     from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.estimators.subset import fit_criteria
+    from clearwood.models.estimators.unit import unit_of
     from clearwood.models.extrapolation import Extrapolation, outside_training, rows_outside
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
@@ -84,6 +85,7 @@ __all__ = [
     "read_selection",
     "rows_outside",
     "save",
+    "unit_of",
     "unpack_estimator",
     "with_number",
     "written_predictions",

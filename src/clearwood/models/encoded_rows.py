@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import Draw, InputError, words
 from clearwood._shared.numbers import size
-from clearwood.table import Column, Encoder, Kind, Part, Parts, Role, row_hashes
+from clearwood.models.estimators.unit import Unit, unit_of_means
+from clearwood.parallel import State, over
+from clearwood.table import Column, Encoder, Kind, Part, Parts, Role, Task, row_hashes
 
 __all__ = ["Encoding", "drawn_rows"]
 
@@ -34,12 +36,15 @@ class Encoding:
         All rows.
     seed
         Decides which rows are held out where the number of trees is chosen.
+    unit
+        What targets and weights are divided by.
     """
 
     encoder: Encoder
     classes: NDArray[Any] | None
     parts: Parts
     seed: int
+    unit: Unit = field(default_factory=Unit)
 
     @property
     def n_columns(self) -> int:
@@ -89,17 +94,35 @@ class Encoding:
     def batches(self, rows: Part | Parts) -> Iterator[tuple[Floats, NDArray[Any], Floats | None]]:
         """Encode rows batch by batch, with their targets (codes of classes) and weights."""
         classes = self.classes
-        names = list(dict.fromkeys([*self.encoder.used_, *self._beside]))
+        names = list(dict.fromkeys([*self.encoder.used_, *self.beside]))
         for batch in rows.batches(columns=names):
-            target = batch.y if classes is None else np.searchsorted(classes, batch.y)
-            yield self.encoder.transform(batch), target, batch.weights
+            if classes is None:
+                target = self.unit.targets(batch.y)
+            else:
+                target = np.searchsorted(classes, batch.y)
+            yield self.encoder.transform(batch), target, self.unit.weights(batch.weights)
+
+    def with_unit(self, task: Task, estimator: Any, *, n_jobs: int = 1) -> "Encoding":
+        """Return the encoding in the unit of a fit, which is found by reading the targets once."""
+        if task.is_classification or (self.parts.exposure is None and task is not Task.AMOUNT):
+            return self
+        work = _Totals(self.without_rows())
+        run = over(self.parts.parts, work, _added, title="adding up targets", n_jobs=n_jobs)
+        assert run.state is not None
+        rows, weight, target = run.state.arrays["totals"]
+        if not weight > 0:
+            return self
+        each = None if self.parts.exposure is None else float(weight / rows)
+        unit = unit_of_means(task, estimator, each, float(target / weight))
+        return replace(self, unit=unit)
 
     def without_rows(self) -> "Encoding":
         """Return how rows are encoded without the rows, to be sent to whoever has them."""
         return replace(self, parts=replace(self.parts, parts=()))
 
     @property
-    def _beside(self) -> list[str]:
+    def beside(self) -> list[str]:
+        """The columns of the target, the weight and the exposure."""
         used = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE)
         return [name for name, role in self.parts.roles.items() if role in used]
 
@@ -119,6 +142,25 @@ class Encoding:
             for batch in rows.batches(columns=tied)
         ]
         return np.concatenate([np.zeros(0, bool), *held])
+
+
+@dataclass(frozen=True, eq=False)
+class _Totals:
+    """Adds up the weights of one part without and with exposures, and its weighted targets."""
+
+    encoding: Encoding
+
+    def __call__(self, part: Part) -> State:
+        totals = np.zeros(3)
+        for batch in part.batches(columns=self.encoding.beside):
+            weight = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+            times = weight if batch.exposures is None else weight / batch.exposures
+            totals += times.sum(), weight.sum(), weight @ batch.y
+        return State({}, {"totals": totals})
+
+
+def _added(one: State, other: State) -> State:
+    return State({}, {"totals": one.arrays["totals"] + other.arrays["totals"]})
 
 
 def drawn_rows(start: int, n_rows: int, seed: int, one_in: int) -> Bools:

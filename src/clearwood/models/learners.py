@@ -45,6 +45,7 @@ from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.separation import warn_of_separation
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
+from clearwood.models.estimators.unit import multiply, unit_of
 from clearwood.models.extrapolation import column_ranges
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.prediction_intervals import PredictionIntervals
@@ -391,6 +392,11 @@ class Learner(TableModel):
         job = self.job(self.all_settings, target)
         if is_constant:
             entry, job = _baseline(job)
+        # weights without an exposure are repetitions
+        exposure = None if sample_weight is not None else table.exposures
+        unit = unit_of(self.task_, entry.build(job), target, weight, exposure)
+        weight, exposure = unit.weights(weight), unit.weights(exposure)
+        divided = unit.targets(target)
         # n_jobs holds for the threads of compiled loops too; without it they take every core
         with (
             convergence_named(entry.name),
@@ -399,10 +405,9 @@ class Learner(TableModel):
         ):
             role = "weight" if table.exposure is None else "exposure"
             if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
-                job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
-            # weights without an exposure are repetitions
-            exposure = None if sample_weight is not None else table.exposures
-            self.estimator_ = _fit(entry, job, encoded, target, weight, role, exposure)
+                job = with_best_trees(entry, job, Rows(encoded, divided, weight), table.groups)
+            self.estimator_ = _fit(entry, job, encoded, divided, weight, role, exposure)
+            multiply(self.estimator_, unit.target)
         if entry.unpenalised and entry.unpenalised.items() <= job.settings.items():
             warn_of_separation(
                 entry.name,

@@ -30,6 +30,7 @@ from clearwood.models.estimators.streams import (
     Scratch,
     Streams,
 )
+from clearwood.models.estimators.unit import multiply
 from clearwood.models.moments import fit_to_moments
 from clearwood.models.newton import fit_by_newton
 from clearwood.parallel import cluster
@@ -114,6 +115,7 @@ def fit_in_parts(
             "joblib.parallel_config('dask').",
         )
     encoding = Encoding(encoder, classes, parts, job.seed)
+    encoding = encoding.with_unit(task, entry.build(entry.resolved(job)), n_jobs=job.n_jobs)
     if isinstance(streams, Moments | Newton):
         _refuse_checkpoint(checkpoint, entry)
         by_sums = fit_to_moments if isinstance(streams, Moments) else fit_by_newton
@@ -151,6 +153,7 @@ def fit_in_parts(
         kept.remove()
     # what a model file keeps too: the library's model in the place of the estimator's own
     estimator._Booster = booster  # noqa: SLF001
+    multiply(estimator, encoding.unit.target)
     return estimator, job
 
 

@@ -89,7 +89,8 @@ def score_at(model, table):
     else:
         power = estimator.model_.power
         slope = np.exp(score) ** (2 - power) - table.y * np.exp(score) ** (1 - power)
-        penalty = estimator.alpha
+        # beside the deviance of a target with a mean of 1
+        penalty = estimator.alpha * np.average(table.y, weights=weight) ** (2 - power)
     return X.T @ (weight * slope) / weight.sum() + penalty * estimator.coef_.ravel()
 
 

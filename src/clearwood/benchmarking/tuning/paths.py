@@ -16,7 +16,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
-from clearwood.models import PATIENCE, Learner, Rows, Stages, fit_boosting
+from clearwood.models import PATIENCE, Learner, Rows, Stages, fit_boosting, unit_of
 from clearwood.table import Table
 
 __all__ = ["KnownPredictions", "NotGrown", "Path", "TreePath", "path_of"]
@@ -236,8 +236,10 @@ class TreePath(Path):
         seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)
         # at least as patient as it takes to reach the smallest number of trees
         patience = max(PATIENCE, min(counts))
-        fitted = Rows(X, y, train.weights)
-        judged = Rows(rows, watched, test.weights).take(np.flatnonzero(seen))
+        unit = unit_of(first.task_, first.entry.build(job), y, train.weights, train.exposures)
+        fitted = Rows(X, unit.targets(y), unit.weights(train.weights))
+        judged = Rows(rows, unit.targets(watched), unit.weights(test.weights))
+        judged = judged.take(np.flatnonzero(seen))
         model = fit_boosting(first.entry, job, fitted, judged, patience=patience)
         most = self.stages.trees(model)
         if most < patience:
@@ -247,7 +249,7 @@ class TreePath(Path):
         classes = first.classes_ if first.task_.is_classification else None
         stages = self.stages.at(model, rows, reached, classes is not None)
         known = {
-            count: KnownPredictions(np.asarray(predicted, dtype=np.float64), classes)
+            count: KnownPredictions(np.asarray(predicted, np.float64) * unit.target, classes)
             for count, predicted in zip(reached, stages, strict=True)
         }
         return [known.get(count, NotGrown(most)) for count in counts]

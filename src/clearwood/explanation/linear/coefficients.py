@@ -365,8 +365,8 @@ def _estimated(
         y=_numeric_target(learner, table),
         weights=weights,
         counts=np.ones(table.n_rows) if table.row_weights is None else table.row_weights,
-        penalty=_penalty(learner, float(weights.sum())),
     )
+    fitted = replace(fitted, penalty=_penalty(learner, fitted))
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
     if known is None:
         without = {**_without_errors(len(lines)), "notes": (*filled, _why_no_errors(learner))}
@@ -538,11 +538,14 @@ def _family(model: Learner) -> Family | None:
     return None
 
 
-def _penalty(model: Learner, total: float) -> float:
+def _penalty(model: Learner, fitted: Fitted) -> float:
     """Return the weight of half the squared coefficients beside a log-likelihood of all rows."""
     settings = model.all_settings
     if model.name == "glm":
-        return float(settings["alpha"]) * total  # its log-likelihood is a mean
+        # beside a mean of deviances of the target divided by its mean
+        mean = float(np.average(fitted.y, weights=fitted.weights))
+        unit = float(mean ** (2 - fitted.variance_power))
+        return float(settings["alpha"]) * float(fitted.weights.sum()) * unit
     if model.name == "logistic" and settings["penalty"] == "l2":
         return 1.0 / float(settings["C"])
     return 0.0

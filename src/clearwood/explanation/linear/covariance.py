@@ -107,6 +107,11 @@ class Fitted:
         return Dispersion(pearson / max(self.freedom, 1.0), max(self.freedom, 1.0))
 
     @property
+    def variance_power(self) -> float:
+        """The power of the mean that the variance of a family with a log link is."""
+        return {"poisson": 1.0, "gamma": 2.0}.get(self.family, self.power)
+
+    @property
     def is_separated(self) -> bool:
         """Whether the probability of some class is all but certain."""
         mean, _, _ = self._moments
@@ -210,8 +215,7 @@ class Fitted:
             variance = np.maximum(mean * (1 - mean), 1e-300)
             return mean, variance, variance
         mean = np.exp(score)
-        power = {"poisson": 1.0, "gamma": 2.0}.get(self.family, self.power)
-        return mean, mean, mean**power
+        return mean, mean, mean**self.variance_power
 
     @cached_property
     def _scores(self) -> Floats:

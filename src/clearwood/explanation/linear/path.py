@@ -14,7 +14,7 @@ from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.coefficients import training_table
-from clearwood.models import Learner, Real, fit_criteria
+from clearwood.models import Learner, Real, fit_criteria, unit_of
 from clearwood.table import as_table
 
 __all__ = ["CoefficientPath", "path"]
@@ -277,7 +277,9 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
         )
     table = training_table(model, data)
     matrix = model.encoder_.transform(as_table(table, schema=model.schema_))
-    weight = np.ones(table.n_rows) if table.weights is None else table.weights
+    unit = unit_of(model.task_, model.estimator_, table.y, table.weights, table.exposures)
+    weight = unit.weights(table.weights)
+    weight = np.ones(table.n_rows) if weight is None else weight
     rows = np.flatnonzero(weight)
     work = _Work(model, matrix[rows], np.asarray(table.y, np.float64)[rows], weight[rows])
     found = work.kept() if model.name in _KEPT else work.computed(min(folds, len(rows)), seed)

@@ -27,6 +27,8 @@ _MOST_POINTS = 800
 _BLOCK = 4_000_000
 #: A ridge that keeps lines defined where neighbours do not vary.
 _RIDGE = 1e-8
+#: Errors that differ by less than this share differ by rounding.
+_ALIKE = 1e-9
 _TRIED_BANDWIDTHS = tuple(np.geomspace(0.06, 3.0, 12).tolist())
 _TRIED_SHARES = (0.0, 0.1, 0.3, 1.0)
 
@@ -166,7 +168,9 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         tried = [
             (self._left_out(np.full(n_columns, h), a), h, a) for h, a in product(bandwidths, shares)
         ]
-        error, bandwidth, self.across_ = min(tried)
+        # wide bandwidths fit alike: rounding does not choose between them
+        least = min(tried)[0] * (1 + _ALIKE)
+        error, bandwidth, self.across_ = next(one for one in tried if one[0] <= least)
         self.bandwidth_ = np.full(n_columns, bandwidth)
         if self.bandwidth is None and n_columns > 1:
             for _ in range(2 if n_columns <= 4 else 1):
@@ -174,7 +178,7 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
                     changed = self.bandwidth_.copy()
                     changed[j] = min(changed[j] * factor, 50.0)
                     other = self._left_out(changed, self.across_)
-                    if other < error:
+                    if other < error * (1 - _ALIKE):
                         error, self.bandwidth_ = other, changed
         self.loo_ = float(error)
         _, _, own = self._at_points(self.bandwidth_, self.across_)

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import TweedieRegressor
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, words
+from clearwood.models.estimators.iterations import Curve, minimum, sums_over
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
+
+#: With more columns, second derivatives take longer than many steps without them.
+_MOST_COLUMNS = 1_500
 
 DISTRIBUTIONS = ("poisson", "gamma", "tweedie")
 
@@ -27,7 +31,8 @@ class LogLinear(RegressorMixin, BaseEstimator):
     power
         Variance power of Tweedie's distribution, between 1 and 2.
     alpha
-        Weight of the squared penalty.
+        Weight of the squared penalty, beside the mean deviance of the target divided by its mean:
+        the unit of the target changes the intercept and nothing else.
 
     Attributes
     ----------
@@ -53,15 +58,32 @@ class LogLinear(RegressorMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Check that the target suits the distribution, then fit."""
-        target = np.asarray(y, dtype=np.float64)
+        matrix, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        target = np.asarray(target, dtype=np.float64)
+        weight: Floats = _check_sample_weight(sample_weight, matrix, dtype=np.float64)
         self.distribution_ = self._distribution(target)
         power = {"poisson": 1.0, "gamma": 2.0}.get(self.distribution_, self.power)
+        # penalty and tolerance then mean the same in every unit
+        mean = float(np.average(target, weights=weight))
+        target = target / mean
         self.model_ = TweedieRegressor(
-            power=power, link="log", alpha=self.alpha, max_iter=2_000, tol=1e-6
+            power=power, link="log", alpha=self.alpha, max_iter=5_000, tol=1e-9
         )
-        self.model_.fit(X, target, sample_weight=sample_weight)
+        if matrix.shape[1] > _MOST_COLUMNS:
+            self.model_.fit(matrix, target, sample_weight=weight)
+        else:
+            # the library's own solvers stop short of the minimum
+            self.model_.fit(np.zeros((2, matrix.shape[1])), np.ones(2))
+            curve = Curve("log", power)
+            found = minimum(
+                lambda coefficients, _: sums_over(matrix, target, weight, curve, coefficients),
+                np.zeros(matrix.shape[1] + 1),
+                float(self.alpha),
+                name="glm",
+            )
+            self.model_.coef_, self.model_.intercept_ = found[:-1], float(found[-1])
+        self.model_.intercept_ += np.log(mean)
         self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
-        self.n_features_in_ = self.model_.n_features_in_
         return self
 
     def predict(self, X: ArrayLike) -> Floats:

@@ -26,6 +26,8 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
     ----------
     weights_ : ndarray of shape (n_columns,)
         At least zero, summing to one.
+    factor_ : float
+        What the weighted mean is multiplied by, where the columns are in another unit.
 
     References
     ----------
@@ -52,6 +54,7 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
             return float(shares @ residual**2), 2 * columns.T @ (shares * residual)
 
         self.weights_ = _on_simplex(squared_error, columns.shape[1])
+        self.factor_ = 1.0
         self.n_features_in_ = columns.shape[1]
         return self
 
@@ -59,7 +62,7 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
         """Weighted mean of the columns."""
         check_is_fitted(self)
         mean: Floats = np.asarray(X, dtype=np.float64) @ self.weights_
-        return mean
+        return mean * self.factor_
 
 
 class SimplexClassifier(ClassifierMixin, BaseEstimator):

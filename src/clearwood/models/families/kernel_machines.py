@@ -38,7 +38,8 @@ def _svr(job: Job) -> Any:
     from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     one_of(job, "kernel", _KERNELS)
-    return StandardisedTarget(SVR(cache_size=500, **job.settings))
+    # the usual tolerance leaves differences of 1e-4 between targets in two units
+    return StandardisedTarget(SVR(cache_size=500, tol=1e-6, **job.settings))
 
 
 _kernel = partial(Entry, family="kernel", reading="black box", scale=True, complexity=6)

@@ -209,9 +209,10 @@ ENTRIES = (
         title="Bayesian ridge regression: the penalty is chosen by maximum evidence",
         source="scikit-learn BayesianRidge",
         described_in="MacKay (1992); Bishop (2006), 3.5",
-        loss="negative log evidence of a Gaussian model with Gaussian coefficients",
+        loss="negative log evidence of a Gaussian model with Gaussian coefficients, with the "
+        "target standardised",
         estimates="mean of the posterior",
-        build=builder("sklearn.linear_model.BayesianRidge", max_iter=1_000),
+        build=builder("sklearn.linear_model.BayesianRidge", standardised=True, max_iter=1_000),
         defaults={"alpha_1": 1e-6, "alpha_2": 1e-6, "lambda_1": 1e-6, "lambda_2": 1e-6},
     ),
 )

@@ -72,6 +72,8 @@ class ScoredNumbers(RegressorMixin, Scored):
 class ScoredCounts(ScoredNumbers):
     """The score is the logarithm of the prediction."""
 
+    has_log_link = True
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
@@ -87,6 +89,10 @@ class ScoredCounts(ScoredNumbers):
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the mean."""
         return np.exp(self._score(X)[:, 0])
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        self.parts_.products.constant[:] += np.log(factor)
 
 
 class ScoredClasses(ClassifierMixin, Scored):

@@ -561,6 +561,13 @@ class BayesPoisson(ScoredCounts, _Approximated):
         rows, target, weight = self._numbers(X, y, sample_weight)
         return self._fit(rows, target, weight, "poisson")
 
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor; the prior of the constant is flat."""
+        super().multiply(factor)
+        self.vector_[0] = self.parts_.products.constant[0]
+        if self.draws_ is not None:
+            self.draws_[:, :, 0] += np.log(factor)
+
     @property
     def coef_(self) -> Floats:
         """The coefficient of each column."""

@@ -307,6 +307,8 @@ class CartRegressor(RegressorMixin, _Cart):
     """
 
     _stratify = False
+    #: what leaves are shrunk by is counted in events, so that weights and rates are taken as given
+    takes_any_unit = True
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree and prune it."""

@@ -390,6 +390,17 @@ class GamRegressor(RegressorMixin, _Gam):
         """Predict the mean."""
         return FAMILIES[self.family].mean(self._score(X)[:, 0])
 
+    @property
+    def has_log_link(self) -> bool:
+        """Whether the score is the logarithm of the prediction."""
+        return FAMILIES[self.family].link == "log"
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        self.parts_.products.constant[:] += np.log(factor)
+        if self.family == "tweedie":
+            self.scale_ *= factor ** (2 - POWER)
+
 
 class GamClassifier(ScoredClasses, _Gam):
     """An additive model of smooth curves for classes.

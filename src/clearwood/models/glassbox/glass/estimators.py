@@ -376,6 +376,16 @@ class GlassRegressor(RegressorMixin, _Glass):
         """Predict the mean."""
         return FAMILIES[self.family].mean(self._score(X)[:, 0])
 
+    @property
+    def has_log_link(self) -> bool:
+        """Whether the score is the logarithm of the prediction."""
+        return FAMILIES[self.family].link == "log"
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        self.coefficients_[:, 0] += np.log(factor)
+        self.__dict__.pop("_parts", None)
+
 
 class GlassClassifier(ScoredClasses, _Glass):
     """Smooth curves and shallow boosted trees, averaged over folds, for classes.

@@ -230,6 +230,12 @@ class HmePoisson(RegressorMixin, _Hme):
         """Predict the mean."""
         return self._means(X, "poisson")[:, 0]
 
+    has_log_link = True
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        self.experts_[:, 0] += np.log(factor)
+
 
 class HmeClassifier(ClassifierMixin, _Hme):
     """A hierarchical mixture of logistic or multinomial regressions, for classes.

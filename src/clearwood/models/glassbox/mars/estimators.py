@@ -252,6 +252,11 @@ class MarsPoisson(ScoredCounts, _Mars):
         self._keep(selection, score, "log", self._spread(draw))
         return self
 
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        super().multiply(factor)
+        self.gcv_, self.rss_ = self.gcv_ * factor**2, self.rss_ * factor**2
+
 
 class MarsClassifier(ScoredClasses, _Mars):
     """Multivariate adaptive regression splines for classes.

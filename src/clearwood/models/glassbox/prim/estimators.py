@@ -319,6 +319,7 @@ class PrimPoisson(_Prim, ScoredCounts):
     """
 
     _bounds = (0.0, np.inf)
+    has_log_link = False  # boxes keep means, which are found the same in any unit
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the boxes."""
