@@ -115,9 +115,9 @@ def direct_effect(
     is no band where the effect is the same for every row, as in a linear model: other rows would
     not change it, which does not make it exact.
 
-    `outside` is, at each value, the share of rows that have no near neighbour in the data once the
-    columns are set: the share of pairs of a value and of the other columns at which the model
-    extrapolates. Nearness is by rank, in the columns set and up to three that go with them.
+    `outside` is, at each value, the share of rows for which no alike row of the data has that
+    value: the share of pairs of a value and of the other columns at which the model extrapolates.
+    Rows are alike in up to three columns that go with those set.
 
     Examples
     --------

@@ -156,9 +156,9 @@ def effect(
     exact
         Whether to read a partial dependence off the exact decomposition where there is one.
     extrapolation
-        How to find grid points at which rows lie outside the data: by "distance" to the
-        nearest rows in the columns that go together (True), by an "isolation" forest over all
-        columns, or not at all (False).
+        How to find grid points at which rows lie outside the data: by "distance", whether rows
+        that are alike in the columns that go together have such values (True), by an "isolation"
+        forest over all columns, or not at all (False).
     time_limit
         Seconds after which the effect is given over the rows that are done, which are a random
         sample of all; the band allows for that. Ctrl-C does the same.

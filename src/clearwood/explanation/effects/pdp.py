@@ -23,7 +23,7 @@ _ROWS_COMPARED = 20
 # Beyond this many leaves, predicting every row is faster; the mean is the same.
 _MOST_LEAVES = 20_000
 # Made-up rows whose distance to the data is looked at, over all points of the grid.
-_ROWS_LOOKED_AT = 30_000
+_ROWS_LOOKED_AT = 15_000
 # Rows whose curves give the band of a curve that is itself read off a decomposition.
 _ROWS_FOR_BAND = 2000
 

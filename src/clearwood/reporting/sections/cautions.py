@@ -38,6 +38,9 @@ SUSPICIOUS = 0.99
 UNCALIBRATED = 0.2
 #: Components beyond pairs with a larger share of the variation than this are pointed out.
 MUCH_HIDDEN = 0.1
+#: Columns are pointed out if more than this share of their curve relies on rows outside the data:
+#: both ends of a column that goes with another often do a little.
+FEW_VALUES_OUTSIDE = 0.1
 #: Targets with shorter names than this are not looked for in the names of columns.
 _SHORTEST_NAME = 4
 
@@ -315,7 +318,8 @@ def _extrapolation(findings: Findings) -> Iterator[Caution]:
     for name, views in findings.effects.items():
         if views.pdp is not None and views.pdp.extrapolates.any():
             n, total = int(views.pdp.extrapolates.sum()), views.pdp.extrapolates.size
-            items.append(f"{named(name)}: {n} of {total} values")
+            if n > FEW_VALUES_OUTSIDE * total:
+                items.append(f"{named(name)}: {n} of {total} values")
             if views.ale is not None and views.ale.extrapolates.any():
                 leaving.append(name)
     ale = "compare with ALE, which uses only the rows near each value"
