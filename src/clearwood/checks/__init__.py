@@ -1,4 +1,4 @@
-"""Checks of tables that need no model: leakage, association, drift, identical rows."""
+"""Checks of tables that need no model: leakage, association, drift, identical and related rows."""
 
 from clearwood.checks.association import Association, association
 from clearwood.checks.column_pairs import (
@@ -17,7 +17,9 @@ from clearwood.checks.drift import ColumnDrift, Drift, drift
 from clearwood.checks.leak import Leak
 from clearwood.checks.leakage import Leakage, leakage
 from clearwood.checks.stand_ins import StandIn, stand_ins
+from clearwood.checks.trend import Trend, trend
 from clearwood.checks.twins import Twins, twins
+from clearwood.checks.units import RepeatedUnits, repeated_units
 
 __all__ = [
     "Association",
@@ -26,7 +28,9 @@ __all__ = [
     "Drift",
     "Leak",
     "Leakage",
+    "RepeatedUnits",
     "StandIn",
+    "Trend",
     "Twins",
     "association",
     "bins_of",
@@ -38,8 +42,10 @@ __all__ = [
     "leakage",
     "ranks",
     "related",
+    "repeated_units",
     "stand_ins",
     "strength",
     "strengths",
+    "trend",
     "twins",
 ]

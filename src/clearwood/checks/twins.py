@@ -4,20 +4,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import norm
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import GroupKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
-from clearwood.checks.leakage import indicators
+from clearwood.checks.left_over import agreement_of, as_numbers, left_over
 from clearwood.table import Column, Kind, Table, as_table, identical_rows
 
-__all__ = ["Twins", "twins"]
+__all__ = ["Twins", "drawn_anew", "some_sets", "twins"]
 
 #: Twins matter where they are this share of the rows, and where this share of the rows would be
 #: different ones if rows were drawn anew.
@@ -27,7 +24,6 @@ LEAST_AGREEMENT = 0.02
 _LEVEL = 0.001
 _LEAST_OVERLAP = 0.1
 _MOST_ROWS, _MOST_OF_A_SET = 5000, 20
-_FOLDS = 3
 _BINS = 10
 
 
@@ -161,7 +157,7 @@ def twins(data: Any, *, test: Any = None, seed: int = 0) -> Twins:
         result = replace(result, **_overlap(columns, as_table(test)))
     if result.share < LEAST_SHARE:
         return result
-    expected = int(identical_rows(_drawn_anew(columns, rng)).max()) + 1
+    expected = int(identical_rows(drawn_anew(columns, rng)).max()) + 1
     result = replace(result, n_distinct_expected=expected)
     if table.target is None or not result.are_unexpected:
         return result
@@ -189,7 +185,7 @@ def _stacked(one: Column, other: Column) -> Column:
     return Column(one.name, Kind.TEXT, np.array(texts, object))
 
 
-def _drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]:
+def drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]:
     """Draw rows that are associated as those of the table are, and otherwise independent.
 
     Column by column, a small tree groups rows by the columns before it, in few bins. A new row
@@ -220,7 +216,7 @@ def _drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]
 
 def _bins(column: Column) -> Index:
     """Return the most frequent levels, or bins with about the same number of rows."""
-    values = _numbers(column)
+    values = as_numbers(column)
     levels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(levels) > _BINS:
         if column.is_coded or column.kind is Kind.TEXT:
@@ -235,33 +231,11 @@ def _agreement(
     table: Table, columns: list[Column], sets: Index, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the correlation of what a forest leaves of the targets of twins, and its p-value."""
-    rows = _some_sets(sets, rng)
-    truth = indicators(table.target_column.take(rows))
-    features = np.column_stack([_numbers(column.take(rows)) for column in columns])
-    exposures = None if table.exposures is None else table.exposures[rows]
-    left = np.empty_like(truth)
-    for train, test in GroupKFold(_FOLDS).split(features, groups=sets[rows]):
-        forest = RandomForestRegressor(50, min_samples_leaf=3, max_features=0.5, random_state=0)
-        weights = None if exposures is None else exposures[train]
-        forest.fit(features[train], truth[train].squeeze(), sample_weight=weights)
-        left[test] = truth[test] - forest.predict(features[test]).reshape(len(test), -1)
-    if exposures is not None:
-        left *= np.sqrt(exposures)[:, None]  # a rate over a long exposure varies less
-    # given the features, products of different rows have mean zero and are uncorrelated
-    total = squares = n_pairs = 0.0
-    order = np.argsort(sets[rows], kind="stable")
-    for own in np.split(order, np.flatnonzero(np.diff(sets[rows][order])) + 1):
-        products = (left[own] @ left[own].T)[np.triu_indices(len(own), 1)]
-        total += products.sum()
-        squares += (products**2).sum()
-        n_pairs += len(products)
-    spread = (left**2).sum(axis=1).mean()
-    if not squares > 0 or not spread > 0:
-        return 0.0, 1.0
-    return float(total / n_pairs / spread), float(norm.sf(total / np.sqrt(squares)))
+    rows = some_sets(sets, rng)
+    return agreement_of(left_over(table, rows, columns, sets), sets[rows])
 
 
-def _some_sets(sets: Index, rng: np.random.Generator) -> Index:
+def some_sets(sets: Index, rng: np.random.Generator) -> Index:
     """Draw whole sets of identical rows, up to some rows of each and some rows in all."""
     rows = rng.permutation(len(sets))
     place = rng.permutation(sets.max() + 1)[sets[rows]]
@@ -270,10 +244,3 @@ def _some_sets(sets: Index, rng: np.random.Generator) -> Index:
     start = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
     within = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
     return np.sort(rows[within < _MOST_OF_A_SET][:_MOST_ROWS])
-
-
-def _numbers(column: Column) -> Floats:
-    if column.kind is Kind.TEXT:
-        texts = np.where(column.missing, "", column.values)
-        return np.unique(texts, return_inverse=True)[1].astype(np.float64)
-    return np.where(column.missing, np.nan, column.values.astype(np.float64))
