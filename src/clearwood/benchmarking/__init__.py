@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.diagnostics.in_sample import InSample, in_sample
     from clearwood.benchmarking.diagnostics.learning_curve import LearningCurve, learning_curve
     from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
+    from clearwood.benchmarking.diagnostics.two_ways import TwoWays, two_ways_without
     from clearwood.benchmarking.findings import Finding
     from clearwood.benchmarking.intervals.nested import nested_interval
     from clearwood.benchmarking.over_parts.held_out import HeldOutParts
@@ -46,6 +47,7 @@ __all__ = [
     "Snapshot",
     "Store",
     "TuningCurve",
+    "TwoWays",
     "Winner",
     "benchmark",
     "bias_variance",
@@ -58,4 +60,5 @@ __all__ = [
     "linear_smoother",
     "nested_interval",
     "row_losses",
+    "two_ways_without",
 ]

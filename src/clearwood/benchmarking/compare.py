@@ -14,6 +14,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
+from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_in_time, gain_of_units
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import RowRisks, losses_of
 from clearwood.benchmarking.options import (
@@ -48,7 +49,7 @@ from clearwood.benchmarking.standings import (
 from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
-from clearwood.checks import Twins, twins
+from clearwood.checks import Twins, repeated_units, trend, twins
 from clearwood.losses import Loss
 from clearwood.resampling import Plan, splits_of
 from clearwood.table import Parts, Table
@@ -323,6 +324,21 @@ def _result(session: Session, method: Method, reference: str | None) -> Benchmar
                 gain_together=compared.gain_together,
             )
         )
+    several = _two_ways(session, ranked, same)
+    for one in several:
+        if one.matters:
+            n_rows = context.table.n_rows
+            findings.append(
+                Finding(
+                    "repeated units" if one.kind == "units" else "trend",
+                    n_rows,
+                    n_rows,
+                    learner=one.learner,
+                    gain=one.gain,
+                    gain_together=one.gain_other,
+                    two_ways=one,
+                )
+            )
     for finding in findings:
         tell(finding.message)
     return Benchmark(
@@ -335,6 +351,7 @@ def _result(session: Session, method: Method, reference: str | None) -> Benchmar
         session.clock.passed,
         same,
         compared,
+        several,
         baseline,
     )
 
@@ -367,3 +384,38 @@ def _identical_rows(
     except InputError:  # such as a class that is in one set of rows only
         return same, None
     return same, compared
+
+
+def _two_ways(
+    session: Session, ranked: Sequence[Standing], same: Twins | None
+) -> tuple[TwoWays, ...]:
+    """Look for repeated units and for a trend, and for what they do to the best learner's risk."""
+    context, table = session.context, session.context.table
+    able = [one for one in ranked if np.isfinite(one.risk) and not one.failures]
+    if not able or session.findings() or table.times is not None:
+        return ()
+    best = able[0]
+    if context.contenders[best.learner].is_baseline:
+        return ()
+
+    def has_time(fits: int) -> bool:
+        return fits * best.fit_seconds <= session.clock.left
+
+    found: list[TwoWays] = []
+    how = {"folds": _FOLDS, "n_jobs": session.workers.count}
+    try:
+        if table.groups is None and not (same is not None and same.agree) and has_time(2 * _FOLDS):
+            units = repeated_units(table, seed=context.seed)
+            if units.agree:
+                found.append(
+                    gain_of_units(context, best.learner, best.settings, units.columns, **how)
+                )
+        if has_time(2 * _FOLDS):
+            along = trend(table, seed=context.seed)
+            if along.is_clear:
+                found.append(
+                    gain_in_time(context, best.learner, best.settings, along.column, **how)
+                )
+    except InputError:  # such as a class that is in one unit, or one time, only
+        pass
+    return tuple(found)

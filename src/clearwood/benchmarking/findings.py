@@ -2,16 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from clearwood._shared.errors import Option, Text, words
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result
 
+if TYPE_CHECKING:
+    from clearwood.benchmarking.diagnostics.two_ways import TwoWays
+
 __all__ = ["Finding", "ended_early"]
 
 Kind = Literal[
-    "stopped", "time limit", "failed fits", "failed trials", "edge", "raised", "identical rows"
+    "stopped",
+    "time limit",
+    "failed fits",
+    "failed trials",
+    "edge",
+    "raised",
+    "identical rows",
+    "repeated units",
+    "trend",
 ]
 
 
@@ -29,6 +40,9 @@ class Finding(Result):
         "raised": a learner raised the same warning in `count` of `total` fits.
         "identical rows": `count` of `total` rows have a twin, and the gain over the baseline falls
         from `gain` to `gain_together` where twins are kept together.
+        "repeated units", "trend": so it does if rows of a unit are kept together, or if it is
+        fitted to earlier rows than it is tested on; `two_ways` has more. `count` of `total` rows
+        are compared.
     count, total
         How many, of how many.
     learner
@@ -38,7 +52,10 @@ class Finding(Result):
     setting, side, bound
         Of an "edge": the setting, the end of its range, and the value there.
     gain, gain_together
-        Of "identical rows": shares of the baseline's risk that the learner removes.
+        Of "identical rows", "repeated units" and "trend": shares of the baseline's risk that the
+        learner removes.
+    two_ways
+        Of "repeated units" and "trend": the comparison.
     is_stored
         Whether the same call would resume a run that ended early.
 
@@ -59,6 +76,7 @@ class Finding(Result):
     bound: float | None = None
     gain: float | None = None
     gain_together: float | None = None
+    two_ways: "TwoWays | None" = None
     is_stored: bool = False
     _derived: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -135,6 +153,11 @@ def _identical_rows(one: Finding) -> Text:
     )
 
 
+def _two_ways(one: Finding) -> Text:
+    assert one.two_ways is not None
+    return one.two_ways.message
+
+
 _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "stopped": _stopped,
     "time limit": _out_of_time,
@@ -143,4 +166,6 @@ _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "edge": _edge,
     "raised": _raised,
     "identical rows": _identical_rows,
+    "repeated units": _two_ways,
+    "trend": _two_ways,
 }

@@ -12,6 +12,7 @@ from clearwood._shared.errors import Call, InputError, Option, did_you_mean, unk
 from clearwood._shared.results import Result, document
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
+from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_without
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.held_out import (
     allowances_of,
@@ -126,6 +127,10 @@ class Benchmark(Result):
     identical_rows
         The gain of the best learner with identical rows spread and kept together; None where
         nothing suggests that they differ (see `clearwood.checks.twins`), and for tables in parts.
+    two_ways
+        The gain of the best learner by rows and by repeated units, and at all times and later than
+        the rows it is fitted to; empty where nothing suggests that they differ (see
+        `clearwood.checks.repeated_units`, `clearwood.checks.trend`).
     reference
         The baseline, where the learners were chosen without it; None where it is among them.
     options
@@ -155,6 +160,7 @@ class Benchmark(Result):
     seconds: float = 0.0
     twins: Twins | None = None
     identical_rows: IdenticalRows | None = None
+    two_ways: tuple[TwoWays, ...] = ()
     reference: Standing | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     in_parts: HeldOutParts | None = None
@@ -282,6 +288,43 @@ class Benchmark(Result):
                 hint=words("use ", Option("interval", "nested"), " and k-fold cross-validation."),
             )
         return result
+
+    def without(self, *columns: str, learner: str | None = None, n_jobs: int = 1) -> TwoWays:
+        """Return how much a learner gains over the baseline with and without some columns.
+
+        Use it for columns that may not be known when predictions are made. The settings are those
+        that are typical of the folds, and the same with and without the columns.
+
+        Parameters
+        ----------
+        columns
+            What to leave out.
+        learner
+            One of the learners; the best one by default.
+        n_jobs
+            Processes to use.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+        >>> bench.without("bmi", "s5")
+        without bmi and s5, ols reduces the baseline's risk by 3... % instead of 4... %
+        """
+        if self.in_parts is not None:
+            raise InputError("columns are left out of tables in memory only")
+        table = self.context.table
+        for name in columns:
+            if name not in table.features:
+                table.column(name)
+                raise InputError(f"column {name!r} is no feature", parameter="columns", value=name)
+        if not columns or len(columns) == len(table.features):
+            raise InputError("name some of the features, and not all of them", parameter="columns")
+        chosen = self.best().name if learner is None else self[learner].learner
+        return gain_without(
+            self.context, chosen, self[chosen].settings, columns, folds=5, n_jobs=n_jobs
+        )
 
     def compare(self, first: str, second: str) -> Difference:
         """Compare the risks of two learners, with an interval for the difference.
@@ -541,6 +584,7 @@ class Benchmark(Result):
                 "warnings": [one.to_json() for one in self.warnings],
                 "twins": self.twins,
                 "identical_rows": self.identical_rows,
+                "two_ways": self.two_ways,
                 "seconds": self.seconds,
                 "versions": {
                     name: version(name) for name in ("clearwood", "scikit-learn", "numpy")

@@ -154,6 +154,9 @@ def _method(bench: "Benchmark") -> list[str]:
     sentences += _rows_in_parts(bench)
     if bench.identical_rows is not None and not bench.identical_rows.matters:
         sentences.append(f"{bench.identical_rows}.")
+    for both in bench.two_ways:
+        if not both.matters:
+            sentences.append(f"{both.text[0].upper()}{both.text[1:]}.")
     if bench.reference is not None:
         sentences.append(
             f"The {bench.reference.learner} is shown for reference; it is not one of the learners."

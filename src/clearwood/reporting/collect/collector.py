@@ -12,8 +12,24 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import duration
-from clearwood.benchmarking import Choosing, LearningCurve, learning_curve
-from clearwood.checks import Drift, Leakage, Twins, association, drift, leakage, twins
+from clearwood.benchmarking import (
+    Choosing,
+    LearningCurve,
+    TwoWays,
+    learning_curve,
+    two_ways_without,
+)
+from clearwood.checks import (
+    Drift,
+    Leakage,
+    Twins,
+    association,
+    drift,
+    leakage,
+    repeated_units,
+    trend,
+    twins,
+)
 from clearwood.condensing import Condensed
 from clearwood.explanation import (
     Agreement,
@@ -71,6 +87,8 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
         Step.LEAKAGE,
         Step.STAND_INS,
         Step.TWINS,
+        Step.RELATED,
+        Step.WITHOUT,
         Step.DRIFT,
     ),
     "reproduction": (),
@@ -99,6 +117,8 @@ _MOST_LEAVES = 500_000
 # Seconds on one core that the exact decomposition of a forest takes: for each leaf a table over
 # the subsets of its path, then a look-up for each row. Measured; right within a factor of three.
 _SECONDS_PER_LEAF, _SECONDS_PER_LEAF_AND_ROW = 1.5e-5, 2e-8
+# Larger tables are not refitted without some columns.
+_MOST_CELLS_REFITTED = 2_000_000
 # Seconds that a row takes beside its predictions: to be put together for each value, and to be
 # drawn for each replicate of a band. Measured.
 _SECONDS_PER_VALUE, _SECONDS_OF_BAND = 1e-7, 4e-6
@@ -187,6 +207,8 @@ class Collector:
             twins=self._when(Step.TWINS, lambda: self._twins(findings)),
             drift=self._drift(findings),
         )
+        findings = self._related(findings)
+        findings = replace(findings, without=self._without(findings))
         if not self.options.has_rows and findings.drift is not None:
             findings = replace(findings, drift=coarse_drift(findings.drift))
         return replace(
@@ -639,6 +661,45 @@ class Collector:
         beside = [self.table.target, self.table.exposure]
         used = self.table.select([*findings.features, *filter(None, beside)])
         return twins(used, test=findings.test, seed=self.seed)
+
+    def _related(self, findings: Findings) -> Findings:
+        """Look for repeated units and a trend, unless the table says how rows are related."""
+        table = self.table
+        if table.target is None or Step.RELATED not in self.wanted:
+            return findings
+        both = self.stages.run(
+            Step.RELATED,
+            lambda: (
+                repeated_units(table, seed=self.seed) if table.groups is None else None,
+                trend(table, seed=self.seed) if table.times is None else None,
+            ),
+        )
+        units, along = both or (None, None)
+        return replace(findings, units=units, trend=along)
+
+    def _without(self, findings: Findings) -> TwoWays | None:
+        """Refit the learner without the columns that may leak the target, or that carry it."""
+        columns = findings.suspects or tuple(filter(None, [findings.carrier]))
+        model, bench, step = self.subject.model, findings.benchmark, Step.WITHOUT
+        if step not in self.wanted or not isinstance(model, Learner) or self.table.target is None:
+            return None
+        columns = tuple(name for name in columns if name in self.table.features)
+        if not columns or len(columns) == len(self.table.features):
+            return None
+        if self.options.quick:
+            self.stages.skip(step, "a quick report leaves it out")
+            return None
+        if self.table.n_rows * len(self.table.features) > _MOST_CELLS_REFITTED:
+            call = Call("two_ways_without", ("model", "data", "columns"))
+            self.stages.skip(step, str(words("the table is large; ", call, " computes it")))
+            return None
+        chosen = findings.chosen
+        if bench is not None and chosen is not None and bench.in_parts is None:
+            return self.stages.run(step, lambda: bench.without(*columns, learner=chosen))
+        fresh = Learner(**model.get_params(deep=False))
+        return self.stages.run(
+            step, lambda: two_ways_without(fresh, self.table, columns, seed=self.seed)
+        )
 
     def _drift(self, findings: Findings) -> Drift | None:
         if Step.DRIFT not in self.wanted:

@@ -17,8 +17,15 @@ from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking import Benchmark, Choosing, Difference, IdenticalRows, LearningCurve
-    from clearwood.checks import Association, Drift, Leakage, Twins
+    from clearwood.benchmarking import (
+        Benchmark,
+        Choosing,
+        Difference,
+        IdenticalRows,
+        LearningCurve,
+        TwoWays,
+    )
+    from clearwood.checks import Association, Drift, Leakage, RepeatedUnits, Trend, Twins
     from clearwood.condensing import Condensed
     from clearwood.evaluation import CalibrationCurve, Evaluation, Interval, Measures, Residuals
     from clearwood.explanation import (
@@ -55,6 +62,8 @@ __all__ = [
 LEAST_INTERACTION = 0.005
 #: Columns with a smaller share of the variation are not among the most important.
 LEAST_IMPORTANCE = 0.01
+#: A column with at least this share of the variation carries the model.
+CARRIES = 2 / 3
 #: Columns that are called the most important.
 _TOP = 3
 # A share of the variation that is rounding.
@@ -86,7 +95,9 @@ class Step(StrEnum):
     CONDENSE = "one tree"
     LEAKAGE = "leakage"
     STAND_INS = "stand-ins of protected columns"
+    WITHOUT = "without suspicious columns"
     TWINS = "identical rows"
+    RELATED = "repeated units and trend"
     DRIFT = "drift"
     WRITING = "writing of the page"
 
@@ -299,6 +310,11 @@ class Findings:
         What it costs to choose the best of the benchmark's learners.
     twins
         Rows with identical features.
+    without
+        What the learner gains over the baseline with and without the columns that may leak the
+        target or, if there are none, the one that carries most of the model.
+    units, trend
+        Keys or columns that identify repeated units; what the target changes along.
     in_parts
         The rows, where the table is only a sample of them because they are read in parts.
     drift
@@ -351,7 +367,10 @@ class Findings:
     learning_curve: "LearningCurve | None" = None
     leakage: "Leakage | None" = None
     stand_ins: "tuple[StandIn, ...]" = ()
+    without: "TwoWays | None" = None
     twins: "Twins | None" = None
+    units: "RepeatedUnits | None" = None
+    trend: "Trend | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
     in_parts: "InParts | None" = None
@@ -508,6 +527,37 @@ class Findings:
         """Columns whose groups of rows differ from the effect of the column itself."""
         entries = () if self.agreement is None else self.agreement.columns
         return tuple(entry.column for entry in entries if entry.is_proxy)
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Columns that may leak the target, or explain nearly as much as the model."""
+        if self.leakage is None:
+            return ()
+        explained = self.explained_unseen
+        most = () if explained is None else self.leakage.most_of(explained)
+        return tuple(dict.fromkeys((*self.leakage.suspects, *most)))
+
+    @property
+    def carrier(self) -> str | None:
+        """The column that carries most of the model, if one does."""
+        first = self.ranked[0] if self.shares else None
+        return first if first is not None and self.shares.get(first, 0.0) >= CARRIES else None
+
+    @property
+    def explained_unseen(self) -> float | None:
+        """The share of the baseline's risk removed on rows not fitted to, if it is known."""
+        performance, curve = self.performance, self.learning_curve
+        if performance is None or performance.rows != "training":
+            return None if performance is None else performance.explained
+        if curve is None or curve.loss != performance.loss or not performance.baseline:
+            return None
+        return 1 - float(curve.risk[-1]) / performance.baseline
+
+    @property
+    def two_ways(self) -> "tuple[TwoWays, ...]":
+        """What repeated units and time do to the gain of the benchmark's best learner."""
+        both = () if self.benchmark is None else self.benchmark.two_ways
+        return tuple(one for one in both if one.matters)
 
     @property
     def identical_rows(self) -> "IdenticalRows | None":

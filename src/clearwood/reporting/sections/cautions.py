@@ -108,22 +108,22 @@ def _leaks(findings: Findings) -> Iterator[Caution]:
         "Find out how and when the column is recorded. If it is not known when predictions are "
         "made, remove it and refit."
     )
+    both = findings.without
+    without = "" if both is None or not findings.suspects else f" {capital(both.text)}."
     if leakage.suspects:
         yield Caution(
             f"{count(len(leakage.suspects), 'column')} may leak the target",
             f"By itself, such a column predicts {target} better than those known beforehand "
-            f"usually do. {why}",
+            f"usually do. {why}{without}",
             what,
             tuple(leak.text for leak in leakage.leaks),
         )
-    explained = _explained_unseen(findings)
-    most = () if explained is None else leakage.most_of(explained)
-    alone = [name for name in most if name not in leakage.suspects]
+    alone = [name for name in findings.suspects if name not in leakage.suspects]
     if alone:
         yield Caution(
             "One column explains most of what the model explains",
             f"By itself, {listed([named(name) for name in alone])} predicts {target} nearly as "
-            f"well as the model does. {why}",
+            f"well as the model does. {why}{'' if leakage.suspects else without}",
             what,
         )
 
@@ -163,6 +163,53 @@ def _identical(findings: Findings) -> Iterator[Caution]:
         )
 
 
+def _related(findings: Findings) -> Iterator[Caution]:
+    for both in findings.two_ways:
+        if both.kind == "units":
+            kept = f"rows with the same {listed([named(name) for name in both.columns])}"
+            yield Caution(
+                f"The gain over the baseline falls from {percent(both.gain)} to "
+                f"{percent(both.gain_other)} if {kept} are kept together",
+                "They seem to be of the same person or thing, as their targets are alike. "
+                "Cross-validation that spreads them tests a model on people or things that it was "
+                f"fitted to. Both numbers are for {named(both.learner)}, with the same settings in "
+                "all folds; the smaller one is what to expect for new people or things.",
+                "Read the table with group=COLUMN, the column that tells them apart, and repeat "
+                "the benchmark.",
+            )
+        else:
+            yield Caution(
+                "The performance on later rows is worse",
+                f"{capital(both.text)}.",
+                "Read the table with time=COLUMN, and repeat the benchmark.",
+            )
+    if findings.benchmark is not None:
+        return
+    units, along = findings.units, findings.trend
+    is_named = findings.twins is not None and findings.twins.agree
+    if units is not None and units.agree and not is_named:
+        yield Caution(
+            f"Rows with the same {listed([named(name) for name in units.columns])} may be of the "
+            "same person or thing",
+            f"There are {count(units.n_units, 'different value')} in {count(units.n_rows, 'row')}, "
+            "and the targets of rows with the same one agree more than the other columns explain "
+            f"(correlation {number(units.agreement)}). If some were used to fit the model and "
+            "others to test it, its performance for new people or things is overestimated.",
+            "A benchmark shows the performance both ways; read with group=COLUMN, the table keeps "
+            "them together.",
+        )
+    if along is not None and along.is_clear:
+        where = "the order of the rows" if along.column is None else named(along.column)
+        yield Caution(
+            f"The target changes along {where}",
+            f"It accounts for {percent(along.share)} of what the other columns leave. A model that "
+            "is tested on rows from between those it was fitted to looks better than it will be "
+            "for later rows.",
+            "A benchmark shows the performance both ways; read with time=COLUMN, the table is "
+            "split by time.",
+        )
+
+
 def _names(findings: Findings) -> Iterator[Caution]:
     target = (findings.target or "").casefold()
     if len(target) < _SHORTEST_NAME:
@@ -179,7 +226,7 @@ def _names(findings: Findings) -> Iterator[Caution]:
 
 
 def _too_good(findings: Findings) -> Iterator[Caution]:
-    explained = _explained_unseen(findings)
+    explained = findings.explained_unseen
     if explained is None or explained <= SUSPICIOUS:
         return
     if findings.leakage is not None and findings.leakage.suspects:
@@ -190,16 +237,6 @@ def _too_good(findings: Findings) -> Iterator[Caution]:
         "that several columns together contain the target, such as the terms of a sum.",
         "Check whether the most important columns are known before the target is.",
     )
-
-
-def _explained_unseen(findings: Findings) -> float | None:
-    """Return the share of the baseline's risk removed on rows not fitted to, if it is known."""
-    performance, curve = findings.performance, findings.learning_curve
-    if performance is None or performance.rows != "training":
-        return None if performance is None else performance.explained
-    if curve is None or curve.loss != performance.loss or not performance.baseline:
-        return None
-    return 1 - float(curve.risk[-1]) / performance.baseline
 
 
 def _unknown_performance(findings: Findings) -> Iterator[Caution]:
@@ -520,12 +557,13 @@ def _failed(findings: Findings) -> Iterator[Caution]:
 
 
 #: Steps whose failure has its own place on the page.
-_EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE, Step.FACTORS}
+_EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE, Step.FACTORS, Step.WITHOUT}
 
 _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _tested,
     _leaks,
     _identical,
+    _related,
     _names,
     _too_good,
     _unknown_performance,
@@ -580,5 +618,5 @@ def _checked(findings: Findings) -> str:
         "named like it; performance against a baseline; calibration; rows and predictions outside "
         "the training range; effects that leave the data; associated columns; methods that "
         "disagree; variation beyond pairs; small classes, few rows, missing values, dates, groups, "
-        f"identical rows, protected columns; {drift}."
+        f"identical rows, keys of repeated units, changes with time, protected columns; {drift}."
     )

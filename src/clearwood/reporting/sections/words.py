@@ -319,7 +319,17 @@ def _against_baseline(findings: Findings, performance: Performance) -> list[str]
             f"{percent(compared.gain)}, and only {percent(compared.gain_together)} if rows with "
             "the same features are kept together"
         )
-    return [f"{text}."]
+    sentences = [f"{text}."]
+    if performance.rows == "out-of-fold":
+        sentences += [f"{capital(both.text)}." for both in findings.two_ways]
+    both = findings.without
+    if both is not None and not findings.suspects:
+        share = percent(findings.shares.get(both.columns[0], 0.0))
+        sentences.append(
+            f"{named(both.columns[0])} carries {share} of the variation: {both.text}, with the "
+            "same settings in all folds. Make sure that it is known when predictions are made."
+        )
+    return sentences
 
 
 def _measures(findings: Findings, performance: Performance) -> list[str]:
