@@ -39,6 +39,7 @@ def browser():
     with sync_api.sync_playwright() as playwright:
         opened = playwright.chromium.launch(
             executable_path=program,
+            timeout=120_000,  # a busy machine takes long to start it
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         yield opened

@@ -19,6 +19,9 @@ __all__ = ["LOOK_EVERY", "Pool", "end_with", "pool_of"]
 
 #: Seconds between two looks at whether another process lives.
 LOOK_EVERY = 0.5
+#: Seconds after which an idle process ends, as in joblib. A process that ends just as it is given
+#: work makes loky warn in a thread of its own, which does not survive where warnings are errors.
+_IDLE = 300
 
 
 class Pool:
@@ -94,7 +97,9 @@ class _Processes(_Executing):
         from joblib.externals.loky import get_reusable_executor
 
         with _interrupts_later():
-            executor: Executor = get_reusable_executor(self.count, kill_workers=False)
+            executor: Executor = get_reusable_executor(
+                self.count, timeout=_IDLE, kill_workers=False
+            )
         return executor
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> "Future[Any]":
