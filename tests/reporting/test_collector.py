@@ -1,4 +1,4 @@
-"""What is computed, over how many rows, within the time there is; and the model imported once."""
+"""What is computed, over how many rows, within budgets; and the model imported once."""
 
 import sys
 from dataclasses import replace
@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import clearwood as cw
 from clearwood.forest.importers import from_model as home
-from clearwood.reporting.collect.collector import SECTIONS, Collector, collect, limits_of
+from clearwood.reporting.collect.collector import SECTIONS, Collector, budgets_of, collect
 from clearwood.reporting.collect.explained import explained_model, some_rows
 from clearwood.reporting.collect.findings import Options, Step
 from clearwood.reporting.collect.stages import Stages
@@ -78,33 +78,47 @@ def test_columns_that_a_learners_encoder_leaves_out_are_listed_and_the_model_is_
     assert len(imported) == 2  # here, and once for the report
 
 
-def test_slow_models_are_explained_over_fewer_rows(collector):
-    fast, slow = replace(collector, seconds_per_row=1e-7), replace(collector, seconds_per_row=1e-4)
-    assert fast.rows_within(5.0, 1000, 10) == 1000
-    assert 100 <= slow.rows_within(5.0, 1000, 10) < 1000
+def test_larger_models_are_explained_over_fewer_rows(collector):
+    steps = 900 * 10 * 42 * collector.steps_of_prediction
+    assert collector.rows_within(10 * steps, 900, 10) == 900
+    assert 500 <= collector.rows_within(0.7 * steps, 900, 10) < 900
+    assert collector.rows_within(1.0, 900, 10) == 500
+    unknown = Collector(
+        subject_of(lambda frame: frame["age"].to_numpy() * 1.0, collector.table),
+        Options(),
+        Stages(),
+        set(),
+    )
+    assert unknown.steps_of_prediction > 10 * collector.steps_of_prediction
 
 
-def test_little_time_means_fewer_rows_and_too_little_means_sampling(collector):
-    assert collector.exact_rows(60.0) == 900
+def test_a_small_budget_means_fewer_rows_and_too_small_a_one_means_sampling(collector):
+    assert collector.exact_rows(1e9) == 900
     n_leaves = collector.subject.n_leaves
-    assert 200 <= collector.exact_rows(n_leaves * (1.5e-5 + 300 * 2e-8)) <= 301
-    assert collector.exact_rows(1e-9) is None
+    assert collector.exact_rows(n_leaves * (7500 + 300 * 10)) == 300
+    assert collector.exact_rows(1.0) is None
 
 
-def test_the_decomposition_has_as_many_rows_as_time_allows(collector):
-    seconds = collector.subject.n_leaves * (1.5e-5 + 300 * 2e-8)
-    for time, is_exact in ((seconds, True), (1e-9, False)):
+def test_the_decomposition_has_as_many_rows_as_its_budget_allows(collector):
+    steps = collector.subject.n_leaves * (7500 + 300 * 10)
+    for budget, is_exact in ((steps, True), (1.0, False)):
         one = replace(collector)
-        one.limits = replace(collector.limits, decomposition=time)
+        one.budgets = replace(collector.budgets, decomposition=budget)
         result = one._decomposition()
-        assert result.background.n_rows <= 301
+        assert result.background.n_rows == (300 if is_exact else 200)
         assert one.is_sampled != is_exact
 
 
-def test_a_time_limit_is_shared_by_the_steps():
-    usual, short = limits_of(Options()), limits_of(Options(time_limit=6.5))
+def test_a_time_limit_is_shared_by_the_steps_and_there_is_none_by_default():
+    usual, short = budgets_of(Options()), budgets_of(Options(time_limit=6.5))
     assert short.effects == pytest.approx(usual.effects / 10)
     assert short.agreement_rows == usual.agreement_rows
+    assert budgets_of(Options(before={"benchmark": 7200.0})) == usual
+    subject = subject_of(lambda X: X[:, 0], np.random.default_rng(0).normal(size=(30, 3)))
+    for limit in (None, 10.0):
+        collector = Collector(subject, Options(time_limit=limit), Stages(), set())
+        seconds = [collector.seconds_of(step) for step in (Step.EFFECTS, Step.CONDENSE)]
+        assert all(one is None for one in seconds) if limit is None else sum(seconds) < limit
     with pytest.raises(cw.InputError, match="time_limit=0"):
         cw.report(lambda X: X[:, 0], np.eye(3), time_limit=0)
 
@@ -131,15 +145,13 @@ def test_drawn_rows_keep_their_order_and_come_with_the_seed():
     assert some_rows(table, 100, seed=1) is table
 
 
-def test_a_slow_model_that_is_sampled_gets_fewer_rows_on_the_page():
+def test_a_model_that_is_sampled_has_fewer_rows_on_the_page_unless_they_are_asked_for():
     data = cw.datasets.insurance(200)
     options = Options(quick=True, sample=150, sections=("individual",))
     subject = subject_of(lambda frame: frame["age"].to_numpy() * 1.0, data)
-    findings = collect(subject, title="t", options=options)
-    assert findings.is_sampled
-    assert len(findings.shapley) == findings.sample.n_rows  # however many they are
-    slow = Collector(subject, options, Stages(), {Step.SHAPLEY}, seconds_per_row=1.0)
-    fewer = slow._fewer_rows(findings)
-    assert fewer.sample.n_rows == 30
-    assert set(fewer.sample_rows) <= set(findings.sample_rows)
+    fewer = collect(subject, title="t", options=options)
+    assert fewer.is_sampled
+    assert len(fewer.shapley) == fewer.sample.n_rows == 30
     np.testing.assert_array_equal(fewer.sample["age"].values, data["age"].values[fewer.sample_rows])
+    wanted = replace(options, sample=40, given={"sample": 40})
+    assert collect(subject, title="t", options=wanted).sample.n_rows == 40

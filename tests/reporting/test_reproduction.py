@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ import pytest
 import clearwood as cw
 from clearwood.cli.app import run
 from clearwood.reporting import Facts, Report
-from clearwood.reporting.collect import collector
 from clearwood.resampling import KFold
 
 #: Headings whose cells are times.
@@ -45,10 +44,6 @@ def saved(monkeypatch, tmp_path, columns):
 
     monkeypatch.setattr(Report, "save", save)
     monkeypatch.setattr("clearwood.cli.verbs.report._show", lambda *_: None)
-    # with time for all rows: how many a short time allows depends on how busy the machine is
-    ample = dict.fromkeys(("decomposition", "effects", "agreement", "shapley"), 3600.0)
-    for name in ("_QUICK", "_THOROUGH"):
-        monkeypatch.setattr(collector, name, replace(getattr(collector, name), **ample))
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "table.csv", columns)
     write(tmp_path / "test.csv", {name: values[:40] for name, values in columns.items()})

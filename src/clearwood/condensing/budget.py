@@ -20,19 +20,21 @@ __all__ = [
 ]
 
 _MOST_BYTES = 8 * 10**9
+_BOXES_OF_LEAF = 20
 
 
 class Limit(StrEnum):
     """The option of `clearwood.condense` that ended the work."""
 
     LEAVES = "leaves"
+    NODES = "nodes"
     TIME = "time_limit"
     MEMORY = "memory"
 
     @property
     def noun(self) -> str:
         """What the limit is on, in a sentence."""
-        return {"leaves": "leaves", "time_limit": "time", "memory": "memory"}[self.value]
+        return {Limit.TIME: "time"}.get(self, self.value)
 
 
 @dataclass(frozen=True)
@@ -41,26 +43,38 @@ class Budget:
 
     Examples
     --------
-    >>> budget = Budget.checked(leaves=100, time_limit=None, memory=2e9)
+    >>> budget = Budget.checked(leaves=100, nodes=None, time_limit=None, memory=2e9)
     >>> budget.is_set, budget.memory, budget.seconds_left
     (True, 2000000000, None)
     """
 
     leaves: int | None  # of the tree
+    nodes: int | None  # made while composing
     clock: Clock
     memory: int  # bytes; there is always a limit
     is_set: bool  # whether the user set a limit; work then ends there, instead of failing
 
     @classmethod
-    def checked(cls, *, leaves: Any, time_limit: Any, memory: Any) -> "Budget":
+    def checked(cls, *, leaves: Any, nodes: Any, time_limit: Any, memory: Any) -> "Budget":
         """Check the limits that a user set, and start the clock."""
         clock = Clock.started_now(time_limit)
-        if leaves is not None and not (
-            _is_number(leaves) and leaves >= 1 and leaves == int(leaves)
-        ):
-            raise bad_value("leaves", leaves, "it is a whole number from 1, or None")
-        is_set = not (leaves is None and time_limit is None and memory is None)
-        return cls(leaves, clock, checked_memory(memory), is_set)
+        for name, limit in (("leaves", leaves), ("nodes", nodes)):
+            if limit is not None and not (_is_number(limit) and limit >= 1 and limit == int(limit)):
+                raise bad_value(name, limit, "it is a whole number from 1, or None")
+        is_set = any(limit is not None for limit in (leaves, nodes, time_limit, memory))
+        return cls(leaves, nodes, clock, checked_memory(memory), is_set)
+
+    @property
+    def leaves_within(self) -> int | None:
+        """Leaves of the tree that is composed where most rows are.
+
+        Twenty boxes are looked at for each leaf before that work ends, which counts them without a
+        limit of its own.
+        """
+        if self.nodes is None:
+            return self.leaves
+        allowed = max(self.nodes // _BOXES_OF_LEAF, 1)
+        return allowed if self.leaves is None else min(allowed, self.leaves)
 
     @property
     def seconds(self) -> float | None:

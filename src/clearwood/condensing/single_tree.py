@@ -59,6 +59,7 @@ def condense(
     objective: Objective = "leaves",
     tolerance: float | None = None,
     leaves: int | None = None,
+    nodes: int | None = None,
     time_limit: float | None = None,
     memory: float | None = None,
     n_jobs: int | None = 1,
@@ -85,9 +86,11 @@ def condense(
         path of a row of ``data``.
     tolerance
         Largest distance from the raw prediction, for a smaller tree; for ``equal="value"`` only.
-    leaves, time_limit, memory
-        Limits: number of leaves, seconds, bytes. Work stops there; leaves that are not proved by
-        then are marked, and the ensemble predicts the rows that reach them.
+    leaves, nodes, time_limit, memory
+        Limits: leaves of the tree, nodes made while it is composed, seconds, bytes. Work stops
+        there; leaves that are not proved by then are marked, and the ensemble predicts the rows
+        that reach them. With ``leaves`` or ``nodes`` the same call gives the same tree on a busy
+        and an idle machine; with ``time_limit`` it does not.
     n_jobs
         Threads for work under a limit. The tree does not depend on it, unless time ends the work.
 
@@ -111,7 +114,7 @@ def condense(
     >>> bool((tree.predict(X) == model.predict(X)).all()), str(tree.certificate.region)
     (True, 'everywhere')
     """
-    budget = Budget.checked(leaves=leaves, time_limit=time_limit, memory=memory)
+    budget = Budget.checked(leaves=leaves, nodes=nodes, time_limit=time_limit, memory=memory)
     imported = from_model(model)
     forest = imported if data is None else with_names_of(imported, data)
     _check_choices(equal=equal, effort=effort, objective=objective)
@@ -180,7 +183,8 @@ def _exact(request: Request) -> Solution | None:
     budget, forest = request.budget, request.problem.forest
     # half of the time is kept for the case that this does not end
     seconds = None if budget.seconds is None else 0.5 * budget.seconds
-    nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
+    limits = [budget.nodes, None if budget.leaves is None else 4 * budget.leaves + 1000]
+    nodes = min((limit for limit in limits if limit is not None), default=None)
     shrinking = Shrinking(
         effort=request.effort,
         objective=request.objective,
@@ -257,12 +261,14 @@ def _within(request: Request) -> Solution:
     solution = compose_within(
         request.problem,
         memory=request.budget.memory,
-        leaves=request.budget.leaves,
+        leaves=request.budget.leaves_within,
         seconds=request.budget.seconds_left,
         places=None if rows is None else _places(request.problem, rows),
         classes=None if rows is None or request.problem.is_of_values else _classes(request, rows),
         n_threads=request.n_threads,
     )
+    if solution.stopped is Limit.LEAVES and request.budget.leaves_within != request.budget.leaves:
+        solution = replace(solution, stopped=Limit.NODES)
     if request.takes_class_of_scores:
         return replace(solution, tree=solution.tree.of_classes())
     return solution

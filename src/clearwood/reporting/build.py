@@ -119,9 +119,9 @@ def report(
         the page has neither rows nor anything from which one could be read back: no individual
         predictions, no tree, no extreme values, no rare levels.
     time_limit
-        Seconds that the explanations may take in all; each step gets its share. By default 65,
-        17 with ``quick``, or a third of what the benchmark took if that is more; most models take
-        less.
+        Seconds that the explanations may take in all; each step gets its share, and what it cuts
+        says of how many rows it is. Without one, budgets of rows and evaluations follow from the
+        sizes of table and model, so that the same call gives the same numbers on every machine.
     threshold
         Of two classes, the second is predicted where its probability is above this; by default
         that of the benchmark, else 0.5.

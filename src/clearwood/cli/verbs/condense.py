@@ -81,6 +81,7 @@ def condense(
     tolerance: float | None = None,
     data: Path | None = None,
     leaves: Annotated[int | None, typer.Option(min=1)] = None,
+    nodes: Annotated[int | None, typer.Option(min=1)] = None,
     time_limit: float | None = None,
     memory: float | None = None,
     n_jobs: Jobs = 1,
@@ -110,6 +111,8 @@ def condense(
         Rows to prioritise: under a limit, the regions with most of them come first.
     leaves : N
         Stop at this number of leaves.
+    nodes : N
+        Stop after composing this many nodes, which takes the same way on every machine.
     time_limit : SECONDS
         Stop after this time.
     memory : BYTES
@@ -131,6 +134,7 @@ def condense(
             tolerance=tolerance,
             data=rows,
             leaves=leaves,
+            nodes=nodes,
             time_limit=time_limit,
             memory=memory,
             n_jobs=n_jobs,

@@ -175,7 +175,7 @@ def report(
             table = read_table(source, **options, **vars(reading))
         held_out = None
         if test is not None:  # read before the comparison, which may take long
-            held_out = read_table(test, schema=table.schema, **vars(reading))
+            held_out = read_table(test, schema=table.schema, constant=True, **vars(reading))
         before = {"start and reading": started.passed}
         if model is None:
             how = _plan(table, quick=quick)

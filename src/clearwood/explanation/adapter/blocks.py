@@ -16,8 +16,11 @@ __all__ = ["Evaluated", "evaluated_in_blocks", "limit_words"]
 
 T = TypeVar("T")
 
-#: Evaluations of the first block, and seconds that a block should take: Ctrl-C waits for one.
-_FIRST = 20_000
+#: Evaluations of a block: Ctrl-C waits for one. The same on every machine, as some models predict
+#: a row a little differently with other rows beside it.
+_EVALUATIONS = 100_000
+#: With a time limit, evaluations of the first block, and seconds that the others should take.
+_FIRST = 2_000
 _SECONDS = 0.5
 #: Without this many rows there is no result, however short the time is.
 _FEWEST = 20
@@ -58,8 +61,8 @@ def evaluated_in_blocks(
     [0, 1, 4, 9, 16]
     """
     order = np.random.default_rng(seed).permutation(rows)
-    first = 1 if clock.time_limit is not None else 10
-    size = max(_FEWEST, first * _FIRST // (10 * max(per_row, 1)))
+    is_limited = clock.time_limit is not None
+    size = max(_FEWEST, (_FIRST if is_limited else _EVALUATIONS) // max(per_row, 1))
     blocks: list[tuple[Index, T]] = []
     done, stopped = 0, None
     started = time.monotonic()
@@ -72,7 +75,8 @@ def evaluated_in_blocks(
                 done += len(part)
                 speed = done / max(time.monotonic() - started, 1e-6)
                 step(len(part), note=f"{speed * per_row:,.0f} evaluations/s")
-                size = max(_FEWEST, int(_SECONDS * speed))
+                if is_limited:
+                    size = max(_FEWEST, int(_SECONDS * speed))
                 if clock.is_over and done < len(order):
                     stopped = f"{limit_words(clock)} after {done:,} of {len(order):,} rows"
                     break

@@ -267,8 +267,13 @@ def _sampled(
     reading = _SampledReader(drawn, scale, explained.output)
     predictor = drawn.predictor(scale=scale, output=explained.output)
     allowance = None if n_background else _MEASURING
+    cut = None
     if time_limit is not None:
-        allowance = int(min(allowance or np.inf, time_limit * _rate(predictor)))
+        in_time = int(time_limit * _rate(predictor))
+        if allowance is None or in_time < allowance:
+            of = "" if allowance is None else f" of {allowance:,}"
+            cut = f"the time limit leaves {in_time:,}{of} evaluations of the model"
+            allowance = in_time
     names = predictor.names
     interacting = tuple(range(len(names)))
     if max_order > 1:
@@ -288,7 +293,8 @@ def _sampled(
     )
     rows = positions_of(predictor, slice(0, len(chosen)))
     rows = replace(rows, labels=label_rows(explained.data, explained.n_rows)[chosen])
-    notes = [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
+    notes = [] if cut is None else [cut]
+    notes += [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
     if max_order > 1 and len(interacting) < len(names):
         notes.append(
             f"interactions are estimated among the {len(interacting)} of {len(names)} columns "

@@ -1,8 +1,9 @@
-"""From a model and its data to findings: every explanation computed once, within time limits."""
+"""From a model and its data to findings: every explanation computed once, within budgets."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from math import log2
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Call, InputError, words
-from clearwood._shared.numbers import duration
+from clearwood._shared.numbers import count, duration
 from clearwood.benchmarking import (
     Choosing,
     LearningCurve,
@@ -40,7 +41,7 @@ from clearwood.explanation import (
 )
 from clearwood.fairness import stand_ins_in
 from clearwood.models import Extrapolation, Learner, outside_training
-from clearwood.reporting.collect.explained import some_rows
+from clearwood.reporting.collect.explained import EVALUATIONS, some_rows
 from clearwood.reporting.collect.findings import (
     LEAST_INTERACTION,
     EffectViews,
@@ -62,7 +63,7 @@ from clearwood.reporting.collect.subject import Subject
 from clearwood.reporting.model.model import PageModel, page_model
 from clearwood.table import Column, Profile, StandIn, Table, profile
 
-__all__ = ["SECTIONS", "Limits", "collect", "limits_of"]
+__all__ = ["SECTIONS", "Budgets", "budgets_of", "collect"]
 
 T = TypeVar("T")
 
@@ -107,26 +108,48 @@ _MOST_SEARCHED = 60
 # Methods are not compared for columns with a smaller share of the variation.
 _LEAST_SHARE = 0.005
 # Averages over fewer rows than this would be noise.
-_FEWEST_ROWS, _FEWEST_EXACT, _FEWEST_CARRIED = 100, 200, 30
+_FEWEST_ROWS, _FEWEST_EXACT, _FEWEST_CARRIED = 500, 200, 30
 # Attention is averaged over rows at most.
 _ROWS_OF_ATTENTION = 500
-# Predictions of the table that take less are timed twice.
-_SHORT = 0.2
-# With more leaves than this, no single tree will be found in the time there is.
+# The fewest and the most nodes that are composed for one tree.
+_NODES = (1000, 2_000_000)
+# With more leaves than this, no single tree will be found.
 _MOST_LEAVES = 500_000
-# Seconds on one core that the exact decomposition of a forest takes: for each leaf a table over
-# the subsets of its path, then a look-up for each row. Measured; right within a factor of three.
-_SECONDS_PER_LEAF, _SECONDS_PER_LEAF_AND_ROW = 1.5e-5, 2e-8
 # Larger tables are not refitted without some columns.
 _MOST_CELLS_REFITTED = 2_000_000
-# Seconds that a row takes beside its predictions: to be put together for each value, and to be
-# drawn for each replicate of a band. Measured.
-_SECONDS_PER_VALUE, _SECONDS_OF_BAND = 1e-7, 4e-6
+# Work is counted in steps, one of which is a visit to a node of a tree, about 2 ns. Neither the
+# clock nor what else the machine does has a say in how many rows a number is of.
+#
+# The exact decomposition of a forest takes steps for each leaf (a table over the subsets of its
+# path), then a look-up for each row; measured, and right within a factor of three.
+_STEPS_OF_LEAF, _STEPS_OF_LEAF_AND_ROW = 7500, 10
+# A row takes steps beside its predictions: to be put together for each value, and to be drawn for
+# each replicate of a band. Measured.
+_STEPS_OF_VALUE, _STEPS_OF_BAND = 50, 2000
+# What a prediction takes where it is a sum of curves or factors, and where nothing is known of it.
+_STEPS_OF_SUM, _STEPS_OF_UNKNOWN = 1000, 10_000
+# Seconds that a page takes where all steps use their whole budgets, by which a time limit scales
+# them.
+_USUAL_SECONDS, _QUICK_SECONDS = 65.0, 17.0
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How long steps may take, in seconds, and how many rows they use."""
+class Budgets:
+    """How much work steps may do, and how many rows they use.
+
+    Parameters
+    ----------
+    decomposition, effects, agreement
+        Steps of work.
+    shapley
+        Evaluations of a model whose Shapley values are estimated.
+    learning_curve
+        Cells of the table up to which a learner is fitted again for its learning curve.
+    condense
+        Nodes that may be composed for one tree, times leaves of the ensemble.
+    agreement_rows, association_rows
+        Rows.
+    """
 
     decomposition: float
     effects: float
@@ -138,29 +161,37 @@ class Limits:
     association_rows: int
 
 
-_THOROUGH = Limits(12.0, 15.0, 8.0, 10.0, 10.0, 10.0, 1000, 2000)
-_QUICK = Limits(4.0, 5.0, 2.0, 3.0, 0.0, 3.0, 300, 1000)
-# Of the time that was spent before, the explanations may take this share more.
-_SHARE_OF_BEFORE = 1 / 3
+_THOROUGH = Budgets(6e9, 7.5e9, 4e9, 200_000, 60_000, 2.5e8, 1000, 2000)
+_QUICK = Budgets(2e9, 2.5e9, 1e9, 60_000, 0, 8e7, 300, 1000)
+# The share that each step has of a time limit.
+_SHARES = {
+    Step.DECOMPOSITION: 0.18,
+    Step.EFFECTS: 0.23,
+    Step.INTERACTIONS: 0.12,
+    Step.AGREEMENT: 0.12,
+    Step.SHAPLEY: 0.15,
+    Step.LEARNING_CURVE: 0.15,
+    Step.CONDENSE: 0.15,
+}
 
 
-def limits_of(options: Options) -> Limits:
-    """Return the limits of a report: each step has its share of the time there is.
+def budgets_of(options: Options) -> Budgets:
+    """Return the budgets of a report, smaller where there is a time limit.
 
     Examples
     --------
-    >>> limits_of(Options(time_limit=13.0)).effects, limits_of(Options()).effects
-    (3.0, 15.0)
-    >>> limits_of(Options(before={"benchmark": 720.0})).learning_curve > 30
+    >>> budgets_of(Options()).effects / budgets_of(Options(time_limit=6.5)).effects
+    10.0
+    >>> budgets_of(Options(time_limit=6500.0)) == budgets_of(Options())
     True
     """
-    limits = _QUICK if options.quick else _THOROUGH
-    times = {f.name: getattr(limits, f.name) for f in fields(limits) if f.type is float}
-    usual = sum(times.values())
-    seconds = options.time_limit
-    if seconds is None:
-        seconds = max(usual, _SHARE_OF_BEFORE * sum(options.before.values()))
-    return replace(limits, **{name: time * (seconds / usual) for name, time in times.items()})
+    budgets = _QUICK if options.quick else _THOROUGH
+    if options.time_limit is None:
+        return budgets
+    usual = _QUICK_SECONDS if options.quick else _USUAL_SECONDS
+    share = min(options.time_limit / usual, 1.0)
+    work = {f.name: getattr(budgets, f.name) * share for f in fields(budgets) if f.type is float}
+    return replace(budgets, **work)
 
 
 def collect(subject: Subject, *, title: str, options: Options) -> Findings:
@@ -182,13 +213,11 @@ class Collector:
     options: Options
     stages: Stages
     wanted: set[Step]
-    #: What one prediction takes, once the table has been predicted.
-    seconds_per_row: float = 0.0
     #: Whether the decomposition is estimated from sampled predictions.
     is_sampled: bool = False
 
     def __post_init__(self) -> None:
-        self.limits = limits_of(self.options)
+        self.budgets = budgets_of(self.options)
         self.table = self.subject.table
         self.seed = self.options.seed
 
@@ -230,7 +259,6 @@ class Collector:
         if not self.options.has_rows:
             sample_rows = sample_rows[:0]
         predictions = self.stages.run(Step.PREDICTIONS, lambda: self.subject.predict(table))
-        self.seconds_per_row = self._seconds_per_row(self.stages.done[-1].seconds)
         profiles = self.stages.run(
             Step.PROFILES, lambda: {column.name: self._profile(column) for column in table}
         )
@@ -239,7 +267,7 @@ class Collector:
             lambda: association(
                 table,
                 columns=subject.features,
-                sample=self.limits.association_rows,
+                sample=self.budgets.association_rows,
                 seed=self.seed,
             ),
         )
@@ -275,13 +303,18 @@ class Collector:
         whole = profile(column, weights=weights)
         return whole if self.options.has_rows else coarse_profile(whole, column, weights)
 
-    def _seconds_per_row(self, seconds: float) -> float:
-        """Return the time of one prediction; a short one is timed twice, first calls being slow."""
-        if seconds < _SHORT and Step.PREDICTIONS not in self.stages.failures:
-            clock = Clock()
-            self.subject.predict(self.table)
-            seconds = min(seconds, clock.passed)
-        return seconds / self.table.n_rows
+    def seconds_of(self, step: Step) -> float | None:
+        """Return the seconds that a step may take, if the user limits the time."""
+        limit = self.options.time_limit
+        return None if limit is None else limit * _SHARES[step]
+
+    @property
+    def steps_of_prediction(self) -> float:
+        """About how many steps the prediction of a row takes."""
+        forest = self.subject.forest
+        if forest is not None:
+            return forest.n_trees * (1 + log2(max(forest.n_leaves / forest.n_trees, 2)))
+        return _STEPS_OF_SUM if self.subject.explanation.is_exact else _STEPS_OF_UNKNOWN
 
     # The model as a whole
 
@@ -314,8 +347,8 @@ class Collector:
         )
 
     def _decomposition(self) -> Decomposition:
-        """Decompose exactly, over as many rows as the time allows, or else by sampling."""
-        n_rows = self.exact_rows(self.limits.decomposition)
+        """Decompose exactly, over as many rows as the budget allows, or else by sampling."""
+        n_rows = self.exact_rows(self.budgets.decomposition)
         self.is_sampled = n_rows is None
         rows = self.table if n_rows is None else some_rows(self.table, n_rows, self.seed)
         many = len(self.subject.features) > _MOST_SEARCHED
@@ -323,7 +356,7 @@ class Collector:
             rows,
             is_sampled=self.is_sampled,
             max_order=1 if many and self.is_sampled else max(2, self.subject.readable_order or 2),
-            time_limit=self.limits.decomposition,
+            time_limit=self.seconds_of(Step.DECOMPOSITION),
             seed=self.seed,
         )
 
@@ -363,36 +396,34 @@ class Collector:
             if term.order <= 2
         )
 
-    def exact_rows(self, seconds: float) -> int | None:
-        """Return over how many rows the model can be decomposed exactly in a time.
+    def exact_rows(self, steps: float) -> int | None:
+        """Return over how many rows the model can be decomposed exactly with so many steps.
 
-        All of them for sums; None if the model is no sum, or if even few rows take too long.
+        All of them for sums; None if the model is no sum, or if even few rows take too many.
         """
         if not self.subject.explanation.is_exact:
             return None
         n_rows, n_leaves = self.table.n_rows, self.subject.n_leaves
         if n_leaves is None:
             return n_rows
-        left = seconds / n_leaves - _SECONDS_PER_LEAF
-        rows = int(left / _SECONDS_PER_LEAF_AND_ROW)
+        rows = int((steps / n_leaves - _STEPS_OF_LEAF) / _STEPS_OF_LEAF_AND_ROW)
         if self.subject.explanation.in_parts is not None and rows >= min(_FEWEST_EXACT, n_rows):
             return n_rows  # whoever has rows in parts wants all of them
         return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
 
-    def rows_within(
-        self, seconds: float, most: int, columns: int, values: int = _POINTS + 2
-    ) -> int:
-        """Return how many rows can be predicted at so many values of each column in a time."""
-        per_row = (self.seconds_per_row + _SECONDS_PER_VALUE) * values + _SECONDS_OF_BAND
-        return int(np.clip(seconds / per_row / max(columns, 1), _FEWEST_ROWS, most))
+    def rows_within(self, steps: float, most: int, columns: int, values: int = _POINTS + 2) -> int:
+        """Return how many rows are predicted at so many values of each column, of so many steps."""
+        per_row = (self.steps_of_prediction + _STEPS_OF_VALUE) * values + _STEPS_OF_BAND
+        rows = int(steps / per_row / max(columns, 1))
+        return min(max(rows, _FEWEST_ROWS), most)
 
     def _effects(self, drawn: Sequence[str]) -> dict[str, EffectViews]:
-        """Return the effects of the first columns by three methods, until the time is over."""
-        limits, names = self.limits, drawn[:MOST_EFFECTS]
-        most = self.table.n_rows
-        # all rows, if there is time for them; an accumulated effect has two predictions of each
-        average = self.rows_within(0.8 * limits.effects, most, len(names))
-        steps = self.rows_within(0.2 * limits.effects, most, len(names), 3)
+        """Return the effects of the first columns by three methods."""
+        names, most = drawn[:MOST_EFFECTS], self.table.n_rows
+        # all rows, if they are not too many; an accumulated effect has two predictions of each
+        average = self.rows_within(0.8 * self.budgets.effects, most, len(names))
+        steps = self.rows_within(0.2 * self.budgets.effects, most, len(names), 3)
+        seconds = self.seconds_of(Step.EFFECTS)
         is_many_classes = len(self.subject.classes) > 2
         kinds: tuple[tuple[Literal["pdp", "ice", "ale"], int, int], ...] = (
             ("pdp", average, _POINTS),
@@ -401,7 +432,8 @@ class Collector:
         )
         if not self.options.has_rows:
             kinds = tuple(kind for kind in kinds if kind[0] != "ice")
-        clock = Clock(limits.effects)
+        clock = Clock(seconds)
+        each = None if seconds is None else seconds / max(len(names) * len(kinds), 1)
         effects: dict[str, EffectViews] = {}
         failure = None
         for name in names:
@@ -419,7 +451,13 @@ class Collector:
                 points = _POINTS_OF_CLASSES if is_many_classes else usual
                 try:
                     views[kind] = self.subject.effect(
-                        name, kind=kind, points=points, grid=grid, n_rows=n_rows, seed=self.seed
+                        name,
+                        kind=kind,
+                        points=points,
+                        grid=grid,
+                        n_rows=n_rows,
+                        time_limit=each,
+                        seed=self.seed,
                     )
                 except InputError as error:
                     failure = error
@@ -444,30 +482,36 @@ class Collector:
         return self.stages.run(Step.MORE_EFFECTS, read) or ()
 
     def _pairs(self, findings: Findings) -> tuple[Effect, ...]:
-        """Return the strongest interactions of two columns, until the time is over."""
+        """Return the strongest interactions of two columns."""
         decomposition, interactions = findings.decomposition, findings.interactions
         if decomposition is None or interactions is None:
             raise InputError("the model could not be decomposed")
         if not self.options.has_rows:
             return ()
-        clock = Clock(self.limits.effects / 2)
-        effects = []
+        clock = Clock(self.seconds_of(Step.INTERACTIONS))
+        effects: list[Effect] = []
         strongest = zip(interactions.components, interactions.share, strict=True)
         for names, share in list(strongest)[:MOST_INTERACTIONS]:
-            if clock.is_over or share < LEAST_INTERACTION or len(names) != 2:
+            if share < LEAST_INTERACTION or len(names) != 2:
+                break
+            if clock.is_over:
+                self.stages.failures[Step.INTERACTIONS] = (
+                    f"the time limit was reached after {count(len(effects), 'pair')}"
+                )
                 break
             effects.append(decomposition.effect(*names, points=_POINTS_OF_PAIRS))
         return tuple(effects)
 
     def _agreement(self, findings: Findings) -> Agreement:
         """Compare methods for the columns that matter."""
-        limits, order = self.limits, findings.ranked
+        order = findings.ranked
         names = [n for n in order[:MOST_EFFECTS] if findings.shares.get(n, 1.0) > _LEAST_SHARE]
         names = names or list(order[:1])
-        n_rows = self.rows_within(limits.agreement, limits.agreement_rows, len(names))
+        most = self.budgets.agreement_rows
+        n_rows = self.rows_within(self.budgets.agreement, most, len(names))
         rows = some_rows(self.table, n_rows, self.seed)
         return self.subject.on(rows).agreement(
-            columns=names, time_limit=limits.agreement, seed=self.seed
+            columns=names, time_limit=self.seconds_of(Step.AGREEMENT), seed=self.seed
         )
 
     # Performance
@@ -554,12 +598,17 @@ class Collector:
         if self.options.quick:
             self.stages.skip(step, "a quick report leaves it out")
             return None
+        reason, call = None, Call("learning_curve", ("model", "data"))
+        n_cells = self.table.n_rows * max(len(self.subject.features), 1)
+        if n_cells > self.budgets.learning_curve:
+            reason = f"25 more fits to a table of {n_cells:,} cells would take long; "
+        seconds = self.seconds_of(step)
         # five folds at shares 0.1, 0.2, 0.4, 0.7 and 1 of four fifths of the rows
         expected = 5 * 2.4 * 0.8 * float(model.training_["seconds"]) + 0.5
         expected *= self.table.n_rows / max(1, int(model.training_["rows"]))
-        if expected > self.limits.learning_curve:
-            call = Call("learning_curve", ("model", "data"))
+        if seconds is not None and expected > seconds:
             reason = f"25 more fits would take about {duration(round(expected))}; "
+        if reason is not None:
             self.stages.skip(step, str(words(reason, call, " computes it")))
             return None
         fresh = Learner(**model.get_params(deep=False))
@@ -583,11 +632,11 @@ class Collector:
         return replace(findings, outputs=outputs, sample_outputs=predicted)
 
     def _fewer_rows(self, findings: Findings) -> Findings:
-        """Carry only as many rows as can be explained in time, if each has to be estimated."""
-        if Step.SHAPLEY not in self.wanted or not findings.is_sampled:
+        """Carry fewer rows if each has to be estimated, unless the user says how many."""
+        is_wanted = "sample" in self.options.given or "rows" in self.options.given
+        if Step.SHAPLEY not in self.wanted or not findings.is_sampled or is_wanted:
             return findings
-        n_rows = self.subject.rows_explained_within(self.limits.shapley, self.seconds_per_row)
-        size = max(n_rows, _FEWEST_CARRIED)
+        size = max(int(self.budgets.shapley / EVALUATIONS), _FEWEST_CARRIED)
         if size >= findings.sample.n_rows:
             return findings
         rows = findings.sample_rows[draw_rows(findings.sample.n_rows, size, seed=self.seed)]
@@ -597,7 +646,7 @@ class Collector:
         return self.subject.shapley(
             findings.sample,
             is_sampled=findings.is_sampled,
-            time_limit=self.limits.shapley,
+            time_limit=self.seconds_of(Step.SHAPLEY),
             seed=self.seed,
         )
 
@@ -634,10 +683,11 @@ class Collector:
         n_leaves = self.subject.n_leaves
         if n_leaves is not None and n_leaves > _MOST_LEAVES:
             raise InputError(
-                f"the model has {n_leaves:,} leaves, too many for one tree within the time limit",
+                f"the model has {n_leaves:,} leaves, too many for one tree",
                 hint=words("try ", Call("condense", ("model",), {"time_limit": 600}), "."),
             )
-        return self.subject.condense(time_limit=self.limits.condense)
+        nodes = int(np.clip(self.budgets.condense / (n_leaves or 1), *_NODES))
+        return self.subject.condense(nodes=nodes, time_limit=self.seconds_of(Step.CONDENSE))
 
     def _leakage(self, findings: Findings) -> Leakage | None:
         if findings.target is None:

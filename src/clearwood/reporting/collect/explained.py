@@ -37,14 +37,23 @@ from clearwood.forest import Forest
 from clearwood.models import Learner, equation, has_equation
 from clearwood.table import Parts, Table
 
-__all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some_rows"]
+__all__ = [
+    "EVALUATIONS",
+    "ExplainedModel",
+    "PartsKind",
+    "explained_model",
+    "parts_kind",
+    "some_rows",
+]
 
 #: Draws of the bootstrap behind a band, and how often the band is meant to cover.
 _DRAWS, _CONFIDENCE = 100, 0.9
+# Bytes for one tree, whatever else the machine does.
+_BYTES = 2e9
 # Cells of pairs in a table of factors, at most.
 _MOST_CELLS = 20_000
-# Evaluations for one row and background rows, where Shapley values are estimated.
-_EVALUATIONS = 2000
+#: Evaluations for one row, and background rows, where Shapley values are estimated.
+EVALUATIONS = 2000
 _BACKGROUND_ROWS = 25
 
 
@@ -146,7 +155,7 @@ class ExplainedModel:
         return np.asarray(predicted[:, 0] if predicted.shape[1] == 1 else predicted)
 
     def decompose(
-        self, rows: Any, *, is_sampled: bool, max_order: int, time_limit: float, seed: int
+        self, rows: Any, *, is_sampled: bool, max_order: int, time_limit: float | None, seed: int
     ) -> Decomposition:
         """Decompose the prediction, from sampled predictions or exactly."""
         in_parts = self.explanation.in_parts
@@ -234,6 +243,7 @@ class ExplainedModel:
         points: int,
         grid: Sequence[Any] | None,
         n_rows: int,
+        time_limit: float | None,
         seed: int,
     ) -> Effect:
         """Return the effect of one column over so many rows of the table."""
@@ -252,19 +262,22 @@ class ExplainedModel:
                 confidence=_CONFIDENCE,
                 exact=False,
                 extrapolation=not is_curves,
+                time_limit=time_limit,
                 seed=seed,
             )
 
-    def shapley(self, rows: Table, *, is_sampled: bool, time_limit: float, seed: int) -> Shapley:
+    def shapley(
+        self, rows: Table, *, is_sampled: bool, time_limit: float | None, seed: int
+    ) -> Shapley:
         """Return interventional Shapley values of rows over the same rows."""
         options: dict[str, Any] = {"seed": seed}
         if is_sampled:
             options |= {
                 "method": "permutation",
-                "max_evaluations": _EVALUATIONS,
+                "max_evaluations": EVALUATIONS,
                 "n_background": min(_BACKGROUND_ROWS, rows.n_rows),
                 # predictions one by one are slower than those of all rows at once
-                "time_limit": 4 * time_limit,
+                "time_limit": None if time_limit is None else 4 * time_limit,
             }
         values: Shapley = self.on(rows).shapley(**options)
         if len(values) < rows.n_rows:
@@ -275,15 +288,13 @@ class ExplainedModel:
         names = self._named(values.columns)
         return replace(values, columns=tuple(names[name] for name in values.columns))
 
-    def rows_explained_within(self, seconds: float, seconds_per_row: float) -> int:
-        """Return for how many rows Shapley values can be estimated in a time."""
-        return int(seconds / max(seconds_per_row, 1e-9) / _EVALUATIONS)
-
-    def condense(self, *, time_limit: float) -> Condensed:
+    def condense(self, *, nodes: int, time_limit: float | None) -> Condensed:
         """Return one tree in place of the model."""
         if self.forest is None:
             raise InputError("the model is not a tree, a forest or boosted trees")
-        condensed = condense(self.forest, self.table, time_limit=time_limit)
+        condensed = condense(
+            self.forest, self.table, nodes=nodes, time_limit=time_limit, memory=_BYTES
+        )
         return with_surrogates(condensed, self.model)
 
     def _named(self, columns: Sequence[str]) -> dict[str, str]:

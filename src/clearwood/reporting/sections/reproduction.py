@@ -12,7 +12,7 @@ from typing import Any
 
 from clearwood._shared.numbers import count, duration, percent
 from clearwood.models import Learner
-from clearwood.reporting.collect.findings import Findings
+from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Cell, Facts, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import DIGITS
 from clearwood.table import Parts, Table
@@ -78,8 +78,10 @@ _REFERENCES = (
 def section(findings: Findings) -> Section:
     """Write the section about how to make the page again."""
     lead = (
-        "The same data, versions and seed give the same page, unless a time limit cut a step "
-        "short, which is noted there. The data of every figure are available below it, as a table "
+        "The same data, versions and seed give the same page on any machine, busy or idle: how "
+        "many rows a number is of follows from the sizes of table and model, and is stated with "
+        "it. Only a time limit that you set cuts by the clock. The data of every figure are "
+        "available below it, as a table "
         f"and as CSV, rounded to {DIGITS} significant digits."
     )
     blocks: list[Block] = [
@@ -354,13 +356,30 @@ class _Script:
         return repr(value) if isinstance(value, str | int | float | bool | None) else "..."
 
 
+def _outcome(findings: Findings, step: Step) -> str:
+    """Say how a step ended, and of which part of the rows its numbers are."""
+    if step in findings.failures:
+        return findings.failures[step]
+    shown = [views.pdp for views in findings.effects.values() if views.pdp is not None]
+    decomposition, agreement = findings.decomposition, findings.agreement
+    rows = {
+        Step.DECOMPOSITION: None if decomposition is None else decomposition.background.n_rows,
+        Step.EFFECTS: min((effect.n_rows for effect in shown), default=None),
+        Step.AGREEMENT: None if agreement is None else agreement.n_rows,
+        Step.SHAPLEY: None if findings.shapley is None else len(findings.shapley),
+    }.get(step)
+    if rows is None or rows >= findings.n_all:
+        return "done"
+    return f"done, over {rows:,} of {count(findings.n_all, 'row')}"
+
+
 def _stages(findings: Findings) -> Block:
     options, done = findings.options, {stage.step for stage in findings.stages}
     rows: list[tuple[Cell, ...]] = [
         (step, round(seconds, 2), "done") for step, seconds in options.before.items()
     ]
     rows += [
-        (str(stage.step), round(stage.seconds, 2), findings.failures.get(stage.step, "done"))
+        (str(stage.step), round(stage.seconds, 2), _outcome(findings, stage.step))
         for stage in findings.stages
     ]
     rows += [

@@ -135,7 +135,7 @@ def _tree(findings: Findings) -> str:
     if certified is None or certified == 0:
         return (
             "The model is too large for one readable tree: none of it could be written as rules "
-            "within the time limit."
+            "within the limits."
         )
     return (
         f"For {percent(certified)} of the rows, rules were found that provably predict {what} as "

@@ -110,6 +110,7 @@ def _opening(findings: Findings, condensed: Condensed) -> tuple[str, ...]:
 _STOPPED = {
     None: "the tree would be too large",
     Limit.LEAVES: "the tree reached the limit on leaves",
+    Limit.NODES: "the page's limit on composed nodes was reached",
     Limit.TIME: "the time limit was reached",
     Limit.MEMORY: "the memory limit was reached",
 }
@@ -125,7 +126,7 @@ def _nothing_certified(condensed: Condensed) -> Note:
         f"A tree with the same predictions exists, but {_stopped(condensed)} before any row of the "
         "table reached a certified leaf. A smaller model (fewer or shallower trees), a tolerance, "
         "or higher limits bring it within reach: "
-        "cw.condense(model, tolerance=..., leaves=..., time_limit=...).",
+        "cw.condense(model, data, tolerance=..., nodes=...).",
     )
 
 
@@ -143,7 +144,7 @@ def _partly(condensed: Condensed) -> Note:
         f"Condensing stopped early: {_stopped(condensed)}. A leaf marked “ensemble predicts” "
         "covers a region in which the model's predictions still differ; there the model itself is "
         "used. At all other leaves the prediction is proved. Higher limits certify more: "
-        "cw.condense(model, leaves=..., time_limit=...).",
+        "cw.condense(model, data, nodes=...).",
         tone="caution",
     )
 
