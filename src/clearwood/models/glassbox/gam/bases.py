@@ -35,13 +35,15 @@ class SplineBasis:
     centre, transform
         Mean of the B-splines over the training rows, and the matrix to Demmler-Reinsch form.
     low, high
-        Range of the training rows.
+        The range in which the curves change: where training rows support them.
     has_missing
         Whether the last function is one where the value is missing.
     extrapolate
         How curves go on beyond the range.
     warp_from, warp_to
         A monotone scale for columns with heavy tails; empty for the column's own.
+    least, greatest
+        The range of the training rows. Few of them lie outside ``low`` and ``high``.
     """
 
     knots: Floats
@@ -53,6 +55,8 @@ class SplineBasis:
     extrapolate: Extrapolate = "constant"
     warp_from: Floats
     warp_to: Floats
+    least: float = -np.inf
+    greatest: float = np.inf
 
     def __call__(self, values: Floats) -> Floats:
         """Evaluate every function, of shape (rows, functions)."""
@@ -169,6 +173,7 @@ def spline_basis(
     parametric: bool = False,
     extrapolate: Extrapolate = "constant",
     warp: bool = True,
+    supported: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[SplineBasis, Floats]:
     """Make the basis of a column of numbers, and its penalties.
 
@@ -189,6 +194,8 @@ def spline_basis(
         How curves go on beyond the range.
     warp
         Whether heavy tails are penalised on a scale between values and ranks.
+    supported
+        The values between which curves change; values beyond count as these.
 
     Returns
     -------
@@ -197,7 +204,10 @@ def spline_basis(
         The diagonals: curvature, the functions without curvature, the missing level; those that
         apply.
     """
-    low, high = (distinct[0], distinct[-1]) if len(distinct) else (0.0, 0.0)
+    least, greatest = (distinct[0], distinct[-1]) if len(distinct) else (0.0, 0.0)
+    low, high = np.clip([least, greatest], *supported)
+    distinct, first = np.unique(np.clip(distinct, low, high), return_inverse=True)
+    counts = np.bincount(first, counts, len(distinct)).astype(np.float64, copy=False)
     empty = np.zeros(0)
     warp, shrink = warp and not parametric, shrink and not parametric
     warp_from, warp_to = _warp(distinct, counts) if warp and len(distinct) > 1 else (empty, empty)
@@ -211,6 +221,8 @@ def spline_basis(
         extrapolate=extrapolate,
         warp_from=warp_from,
         warp_to=warp_to,
+        least=float(least),
+        greatest=float(greatest),
     )
     if len(distinct) < 2:
         width = int(missing > 0)

@@ -12,11 +12,13 @@ from clearwood._shared.errors import Setting, words
 from clearwood._shared.messages import tell
 from clearwood.models.glassbox.gam.bases import (
     Extrapolate,
+    SplineBasis,
     level_basis,
     spline_basis,
 )
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.score import Basis
+from clearwood.models.glassbox.thin_ends import supported_range
 
 __all__ = ["DENSE_CELLS", "Design", "Term", "build_design", "warn_of_certain_levels"]
 
@@ -80,11 +82,14 @@ class Design:
         Rows.
     matrix
         Every function at every row, the constant first; None where that is too large.
+    at_thin_ends
+        Positions of the rows that lie beyond the range in which some curve changes.
     """
 
     terms: tuple[Term, ...]
     n_rows: int
     matrix: Floats | None
+    at_thin_ends: Index = field(default_factory=lambda: np.zeros(0, np.intp))
 
     @property
     def at(self) -> tuple[slice, ...]:
@@ -132,10 +137,17 @@ class Design:
         )
         return Design(kept, len(rows), None)
 
+    def functions(self) -> Floats:
+        """Return every function at every row, the constant first."""
+        if self.matrix is not None:
+            return self.matrix
+        columns = [self.rows_of(term) for term in self.terms]
+        return np.hstack([np.ones((self.n_rows, 1)), *columns])
+
     def with_pairs(self, pairs: Sequence[Term]) -> "Design":
         """Add pairs."""
         return _held(
-            Design((*self.terms, *pairs), self.n_rows, None), dense=self.matrix is not None
+            replace(self, terms=(*self.terms, *pairs), matrix=None), dense=self.matrix is not None
         )
 
     def score(self, beta: Floats) -> Floats:
@@ -244,6 +256,8 @@ def build_design(
     extrapolate: Extrapolate = "constant",
     unwarped: Collection[int] = (),
     bins: int | None = None,
+    exposure: Floats | None = None,
+    ends: Floats | None = None,
 ) -> Design:
     """Build the functions of every column from all rows; columns without any are left out.
 
@@ -262,9 +276,17 @@ def build_design(
     bins
         Replace the values of a column by the means of this many bins; None decides by the size of
         the matrix of all functions.
+    exposure
+        The part of the weights that does not count rows; None where there is none.
+    ends
+        The values between which the curve of each column changes, of shape (2, columns); where
+        rows support it when None.
     """
     weights = np.ones(len(matrix)) if weights is None else weights
     rows = max(float(weights.sum()), float((weights > 0).sum()))
+    repeats = weights if exposure is None else weights / np.maximum(exposure, 1e-300)
+    # of weights below one only the ratios matter
+    repeats = repeats * max(1.0, (weights > 0).sum() / max(float(repeats.sum()), 1e-300))
     n_numbers = matrix.shape[1] - len(categorical)
     # detail that so few rows cannot show only takes time
     n_splines = min(n_splines, max(FEWEST, int(MOST_FUNCTIONS * rows / max(n_numbers, 1))))
@@ -279,27 +301,39 @@ def build_design(
             term = _number_term(
                 column, values, weights, bins, n_splines=n_splines, shrink=shrink,
                 parametric=column in parametric, extrapolate=extrapolate,
-                warp=column not in unwarped,
+                warp=column not in unwarped, repeats=repeats,
+                ends=None if ends is None else ends[:, column],
             )  # fmt: skip
         if term is not None:
             terms.append(term)
-    design = Design(tuple(terms), len(matrix), None)
+    design = Design(tuple(terms), len(matrix), None, _beyond(terms, matrix, weights))
     is_dense = len(matrix) * design.width <= DENSE_CELLS
     if not is_dense and bins is None:
         # many levels: tables of sums by pairs of distinct values would be too large
         return build_design(
             matrix, categorical=categorical, weights=weights, n_splines=n_splines, shrink=shrink,
             parametric=parametric, extrapolate=extrapolate, unwarped=unwarped, bins=BINS,
+            exposure=exposure, ends=ends,
         )  # fmt: skip
     return _held(design, dense=is_dense)
+
+
+def _beyond(terms: Sequence[Term], matrix: Floats, weights: Floats) -> Index:
+    """Return the rows with weight beyond the range in which some curve changes."""
+    outside = np.zeros(len(matrix), bool)
+    for term in terms:
+        basis = term.bases[0]
+        if isinstance(basis, SplineBasis):
+            values = matrix[:, term.columns[0]]
+            outside |= (values < basis.low) | (values > basis.high)  # False where missing
+    return np.flatnonzero(outside & (weights > 0))
 
 
 def _held(design: Design, *, dense: bool) -> Design:
     """Hold the whole matrix where that is wanted."""
     if not dense:
         return design
-    columns = [design.rows_of(term) for term in design.terms]
-    return replace(design, matrix=np.hstack([np.ones((design.n_rows, 1)), *columns]))
+    return replace(design, matrix=design.functions())
 
 
 def _level_term(column: int, values: Floats, weights: Floats, *, shrink: bool) -> Term | None:
@@ -326,10 +360,20 @@ def _number_term(
     parametric: bool,
     extrapolate: Extrapolate,
     warp: bool,
+    repeats: Floats,
+    ends: Floats | None,
 ) -> Term | None:
     missing = np.isnan(values)
     distinct, codes = np.unique(values[~missing], return_inverse=True)
     counts = _sums(codes, weights[~missing], len(distinct))
+    rows = _sums(codes, np.where(weights > 0, repeats, 0.0)[~missing], len(distinct))
+    supported = (-np.inf, np.inf)
+    # beyond its end a curve is constant, which is not convex; and a line has no end
+    bends = warp and not parametric
+    if bends and ends is not None:
+        supported = (float(ends[0]), float(ends[1]))
+    elif bends and rows.any():
+        supported = supported_range(distinct[rows > 0], rows[rows > 0])
     if bins is not None and len(distinct) > bins:
         distinct, counts, codes = _binned(distinct, counts, codes, bins)
     used = counts > 0
@@ -344,10 +388,12 @@ def _number_term(
         parametric=parametric,
         extrapolate=extrapolate,
         warp=warp,
+        supported=supported,
     )
     if not penalties.shape[1]:
         return None
-    table = basis(np.append(distinct, np.nan))
+    # rows beyond the ends do not pull at the line that goes on there
+    table = basis(np.append(np.clip(distinct, basis.low, basis.high), np.nan))
     all_codes = np.full(len(values), len(distinct), np.intp)
     all_codes[~missing] = codes
     kind: Kind = "curve" if len(basis.knots) else "line" if used.sum() > 1 else "missing"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName, 
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
+from clearwood.models.glassbox.gam.trust import trusted
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 from clearwood.models.glassbox.scored import Scored, ScoredClasses
 from clearwood.models.glassbox.settings import check_choice, check_whole
@@ -113,14 +115,17 @@ class _Gam(Scored):
         self.concave = concave
         self.names = names
 
-    def _design(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design, Floats]:
-        """Check settings and rows, and build the terms."""
+    def _design(
+        self, X: ArrayLike, sample_weight: ArrayLike | None, exposure: Floats | None = None
+    ) -> tuple[partial[Design], Floats, Floats]:
+        """Check settings and rows; return what builds the terms, the rows and their weights."""
         self._check_settings()
         matrix = self._matrix(X, reset=True)
         weights = np.ones(len(matrix))
         if sample_weight is not None:
             weights = np.asarray(sample_weight, np.float64)
-        design = build_design(
+        build = partial(
+            build_design,
             matrix,
             categorical=self.categorical,
             weights=weights,
@@ -130,8 +135,9 @@ class _Gam(Scored):
             extrapolate=self.extrapolate,
             # a curve that is convex on another scale need not be so on its own
             unwarped=[*self.convex, *self.concave],
+            exposure=exposure,
         )
-        return design, weights
+        return build, matrix, weights
 
     def _check_settings(self) -> None:
         check_choice("extrapolate", self.extrapolate, ("constant", "linear"))
@@ -172,14 +178,17 @@ class _Gam(Scored):
 
     def _fit_single(
         self,
-        design: Design,
+        build: partial[Design],
+        matrix: Floats,
         y: Floats,
         weights: Floats,
         family: FamilyName,
         exposure: Floats | None = None,
     ) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
-        all_weights = weights = relative(weights, len(y), family)
+        weights = relative(weights, len(y), family)
+        design, weights = trusted(build, matrix, y, weights, family, exposure)
+        all_weights = weights
         warn_of_certain_levels(design, y, weights, family, self.names)
         dispersion = Dispersion(1.0, np.inf)
         if exposure is not None:
@@ -374,14 +383,15 @@ class GamRegressor(RegressorMixin, _Gam):
         target = np.asarray(y, np.float64)
         check_choice("family", self.family, [name for name in FAMILIES if name != "binomial"])
         check_target(target, self.family)
-        design, weights = self._design(X, sample_weight)
+        shares = None if exposure is None else np.asarray(exposure, np.float64)
+        build, matrix, weights = self._design(X, sample_weight, shares)
         # working weights would grow with the unit of such amounts, beyond the limits of smoothness
         unit = float(np.average(target, weights=weights)) if self.family == "tweedie" else 1.0
         if self.family == "poisson":
-            shares = weights if exposure is None else np.asarray(exposure, np.float64)
-            self._fit_single(design, target, weights, self.family, shares)
+            shares = weights if shares is None else shares
+            self._fit_single(build, matrix, target, weights, self.family, shares)
         else:
-            self._fit_single(design, target / unit, weights, self.family)
+            self._fit_single(build, matrix, target / unit, weights, self.family)
         self.parts_.products.constant[:] += np.log(unit)
         self.scale_ *= unit ** (2 - POWER)
         return self
@@ -437,12 +447,13 @@ class GamClassifier(ScoredClasses, _Gam):
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("the target has a single class", parameter="y")
-        design, weights = self._design(X, sample_weight)
+        build, matrix, weights = self._design(X, sample_weight)
         weights = at_least_rows(weights)
         if len(self.classes_) == 2:
-            self._fit_single(design, codes.astype(np.float64), weights, "binomial")
+            self._fit_single(build, matrix, codes.astype(np.float64), weights, "binomial")
             return self
         self._check_several()
+        design = build()
         many = fit_classes(design, codes, len(self.classes_), weights=weights)
         covariance = class_covariance(design, many, weights)
         deviating = None

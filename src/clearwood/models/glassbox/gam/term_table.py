@@ -148,7 +148,7 @@ def _variance(values: Floats, weights: Floats) -> float:
 def _range(term: Term) -> tuple[float | None, float | None]:
     basis = term.bases[0]
     if term.kind in ("curve", "line") and isinstance(basis, SplineBasis):
-        return basis.low, basis.high
+        return basis.least, basis.greatest
     return None, None
 
 

@@ -1,6 +1,7 @@
 """The two estimators: smooth curves and shallow boosted trees, averaged over folds."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from clearwood._shared.errors import InputError, Setting, unknown_choice
 from clearwood.models.glassbox.gam.design import build_design, warn_of_certain_levels
 from clearwood.models.glassbox.gam.fitting import at_least_rows
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName, check_target
+from clearwood.models.glassbox.gam.trust import trusted
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
@@ -102,15 +104,25 @@ class _Glass(Scored):
         split_on = np.where(is_parametric, 0.0, matrix)
         # a fit of curves takes the cube of their number: with many columns there are only trees
         few = matrix.shape[1] <= MOST_CURVES
-        design = build_design(
-            matrix if few else np.where(is_parametric, matrix, 0.0),
+        with_curves = matrix if few else np.where(is_parametric, matrix, 0.0)
+        build = partial(
+            build_design,
+            with_curves,
             categorical=self.categorical,
             weights=weights,
             n_splines=self._splines(matrix),
             parametric=self.parametric,
+            exposure=shares,
         )
         if loss in FAMILY_OF_LOSS:
-            warn_of_certain_levels(design, y, weights, FAMILY_OF_LOSS[loss], self.names)
+            family = FAMILY_OF_LOSS[loss]
+            every = weights if shares is None else shares
+            design, weights = trusted(
+                build, with_curves, y, weights, family, every if loss == "poisson" else None
+            )
+            warn_of_certain_levels(design, y, weights, family, self.names)
+        else:
+            design = build()
         curves = fold_curves(
             design,
             y,

@@ -1,0 +1,152 @@
+"""Rows at thin ends: they count less, and curves end before them, where others contradict them.
+
+A row far beyond the others would draw the end of a curve to itself, right or wrong. Curves that end
+where rows support them say what the other rows would have expected there: that the curve stays at
+its last value or, where its slope is well known, goes on straight, or anything between. t is the
+deviance residual of the row about the nearest of these, in a fit without such rows. Beyond 2, the
+row counts (2 / t)⁴ as much, and the curves of columns in which it lies far out end before it. Rows
+that are as expected count fully, and curves reach them. Elsewhere neighbours outvote a single row,
+and means of skewed targets stay means.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.dispersion import are_whole
+from clearwood.models.glassbox.gam.bases import SplineBasis
+from clearwood.models.glassbox.gam.covariance import scale
+from clearwood.models.glassbox.gam.design import Design
+from clearwood.models.glassbox.gam.fitting import Fit, fit_counts, fit_score
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+
+__all__ = ["trusted"]
+
+#: A residual beyond this makes a row count less.
+EXPECTED = 2.0
+#: Curves end before rows that count less than this.
+DOUBTED = 0.5
+#: Curves may go on straight where the variance of that is at most this multiple of the noise.
+SURE = 4.0
+#: The fourth root of the least that a row counts.
+LEAST = 0.1
+
+
+def trusted(
+    build: Callable[..., Design],
+    matrix: Floats,
+    y: Floats,
+    weights: Floats,
+    family: FamilyName,
+    exposure: Floats | None = None,
+) -> tuple[Design, Floats]:
+    """Build the terms, with curves that reach the rows that can be trusted, and weigh the rows.
+
+    Parameters
+    ----------
+    build
+        Builds the design with ends of curves, as in `build_design`.
+    matrix
+        Rows, as in `build_design`.
+    y, weights, family
+        As in `fit_score`.
+    exposure
+        The part of the weights that is exposure, for counts with any dispersion.
+
+    Returns
+    -------
+    design, weights
+    """
+    design = build()
+    rows = design.at_thin_ends
+    if not len(rows):
+        return design, weights
+    factors = _factors(design, matrix, y, weights, family, exposure)
+    ends = np.repeat([[-np.inf], [np.inf]], matrix.shape[1], axis=1)
+    doubted = matrix[rows[factors < DOUBTED]]
+    for term in design.terms:
+        column, basis = term.columns[0], term.bases[0]
+        if isinstance(basis, SplineBasis):
+            # False where missing
+            if (doubted[:, column] < basis.low).any():
+                ends[0, column] = basis.low
+            if (doubted[:, column] > basis.high).any():
+                ends[1, column] = basis.high
+    used = weights.copy()
+    used[rows] *= factors
+    return build(ends=ends), used
+
+
+def _factors(
+    design: Design,
+    matrix: Floats,
+    y: Floats,
+    weights: Floats,
+    family: FamilyName,
+    exposure: Floats | None,
+) -> Floats:
+    """Return how much each row at thin ends counts."""
+    rows = design.at_thin_ends
+    if exposure is not None:
+        precision = exposure[rows]
+    else:
+        # repetitions make no row more precise
+        precision = np.ones(len(rows)) if are_whole(weights) else weights[rows]
+    # a wrong row with its weight would have drawn the curve to itself already
+    used = weights.copy()
+    used[rows] *= LEAST**4
+    dispersion = 1.0
+    if exposure is not None:
+        fit, estimated = fit_counts(design, y, used, exposure)
+        dispersion = estimated.value
+    else:
+        fit = fit_score(design, y, weights=used, family=family)
+    noise = dispersion * scale(design, fit, y, used / dispersion, family)
+    whole = weights[rows] / dispersion
+    size = _surprises(design, fit, matrix[rows], y[rows], whole, precision / noise, family)
+    return np.maximum(EXPECTED / np.maximum(size, EXPECTED), LEAST) ** 4
+
+
+def _surprises(
+    design: Design,
+    fit: Fit,
+    matrix: Floats,
+    y: Floats,
+    weights: Floats,
+    precision: Floats,
+    family: FamilyName,
+) -> Floats:
+    """Return the deviance residuals of rows at thin ends about a fit without them.
+
+    Parameters
+    ----------
+    design, fit, family
+        As in `trusted`.
+    matrix, y, weights
+        The rows at thin ends, and the weights that they would have.
+    precision
+        One over the dispersion of each row.
+    """
+    law = FAMILIES[family]
+    functions = design.take(design.at_thin_ends).functions()
+    low = high = functions @ fit.coefficients
+    own = law.working(y, low)[1] * weights
+
+    def variances(at_rows: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij->i", at_rows @ fit.state.inverse, at_rows) * own)
+
+    for term, at in zip(design.terms, design.at, strict=True):
+        basis = term.bases[0]
+        if isinstance(basis, SplineBasis) and term.kind != "pair":
+            straight = functions.copy()
+            straight[:, at] = replace(basis, extrapolate="linear")(matrix[:, term.columns[0]])
+            further = (straight - functions) @ fit.coefficients
+            # a slope that is hardly known allows anything far out, and so says nothing
+            further = np.where(variances(straight) <= SURE, further, 0.0)
+            low, high = low + np.minimum(further, 0), high + np.maximum(further, 0)
+    is_below, is_above = law.working(y, low)[0] < 0, law.working(y, high)[0] > 0
+    missed = np.where(is_below, law.deviance(y, low), law.deviance(y, high))
+    missed = np.where(is_below | is_above, np.maximum(missed, 0.0), 0.0)
+    return np.asarray(np.sqrt(missed * precision / (1 + variances(functions))))
