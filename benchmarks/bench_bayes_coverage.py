@@ -2,7 +2,9 @@
 
 Half of the columns have an effect, drawn from a normal distribution; the others have none. The
 coverage of coefficients, of means of new rows and of new targets is averaged over tables. Priors
-are the default ones, whose scale is chosen by the evidence of each table.
+are the default ones, whose scale is chosen by the evidence of each table. An average over columns
+hides what happens to the strongest one, so a second table has tables with one effect of a given
+size and columns without any.
 """
 
 import argparse
@@ -20,11 +22,12 @@ from clearwood.models.glassbox.bayes.estimators import (
     BayesRegressor,
 )
 
-__all__ = ["IntervalCoverage", "coverage", "report"]
+__all__ = ["IntervalCoverage", "coverage", "of_strongest", "report"]
 
 CONFIDENCE = 0.9
 SHAPES = ((25, 1), (25, 4), (40, 15), (200, 10))
 SIZES = (0.1, 0.5, 1.0)
+STRONGEST = (0.0, 0.25, 0.5, 1.0, 2.0)
 KINDS = {"number": BayesRegressor, "two classes": BayesClassifier, "count": BayesPoisson}
 
 
@@ -78,6 +81,34 @@ def coverage(task: str, n: int, p: int, size: float, *, tables: int) -> Interval
     return IntervalCoverage(*np.mean(found, axis=0).tolist())
 
 
+def of_strongest(task: str, n: int, p: int, size: float, *, tables: int) -> float:
+    """Return how often the interval of one effect covers it, where the others are zero.
+
+    Parameters
+    ----------
+    task
+        A key of `KINDS`.
+    n, p
+        Rows and columns.
+    size
+        What one standard deviation of the column adds: half of it for numbers, whose noise is 1,
+        and for counts.
+    tables
+        Tables drawn.
+    """
+    effects = np.zeros(p)
+    effects[0] = size if task == "two classes" else size / 2
+    found = []
+    for seed in range(tables):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p))
+        y = _drawn(task, X @ effects, rng)
+        if task == "number" or np.ptp(y) > 0:
+            lines = KINDS[task]().fit(X, y).posterior_of(np.eye(p + 1)[1:2], CONFIDENCE)
+            found.append(bool(lines.low[0] <= effects[0] <= lines.high[0]))
+    return float(np.mean(found))
+
+
 def _drawn(task: str, score: Floats, rng: np.random.Generator) -> Any:
     if task == "number":
         return score + rng.normal(size=len(score))
@@ -103,6 +134,15 @@ def report(*, quick: bool, path: Path) -> int:  # noqa: ARG001 - it writes no fi
                     f"{one.rows:6.3f}",
                     flush=True,
                 )
+    sizes = " ".join(f"{size:6}" for size in STRONGEST)
+    print("\nof one effect by its size, the others zero")
+    print(f"{'task':12} {'rows':>5} {'columns':>7} {sizes}")
+    for task in KINDS:
+        for n, p in ((60, 4), *SHAPES[2:]):
+            cells = [
+                of_strongest(task, n, p, size, tables=10 if quick else 200) for size in STRONGEST
+            ]
+            print(f"{task:12} {n:5} {p:7} " + " ".join(f"{one:6.3f}" for one in cells), flush=True)
     return 0
 
 

@@ -62,6 +62,10 @@ class CalibrationCurve(Result):
         Whether rows count by their weight.
     zero_weights
         How many rows have the weight 0 and do not count.
+    dispersion
+        The variance of observed totals as a multiple of the expected ones: about 1 for counts that
+        follow Poisson's law, more where they come in clusters; for amounts in the unit of the
+        target. NaN where the target is negative somewhere.
     """
 
     learner: str
@@ -78,6 +82,7 @@ class CalibrationCurve(Result):
     confidence: float
     is_weighted: bool = False
     zero_weights: int = 0
+    dispersion: float = float("nan")
     _derived: ClassVar[tuple[str, ...]] = ("slope", "intercept", "top_misses")
 
     @property
@@ -302,6 +307,7 @@ def curve_of(
         confidence=confidence,
         is_weighted=weights is not None,
         zero_weights=pairs.zero_weights,
+        dispersion=pairs.dispersion,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from clearwood._shared.dispersion import OVERDISPERSED
 from clearwood._shared.numbers import count, percent
 from clearwood.fairness import used_columns
 from clearwood.reporting.collect.findings import Findings, Step
@@ -22,7 +23,7 @@ from clearwood.reporting.sections.words import (
     remainder_words,
     sentence,
 )
-from clearwood.table import Kind, Role
+from clearwood.table import Kind, Role, Task
 
 __all__ = ["Caution", "cautions", "section"]
 
@@ -320,6 +321,26 @@ def _better(findings: Findings) -> Iterator[Caution]:
         )
 
 
+def _dispersed(findings: Findings) -> Iterator[Caution]:
+    performance = findings.performance
+    curve = None if performance is None else performance.calibration
+    # a weight that is no exposure counts rows as repeated, which looks like clusters
+    if curve is None or findings.task is not Task.COUNT or findings.table.row_weights is not None:
+        return
+    if curve.dispersion > OVERDISPERSED:
+        size = number(curve.dispersion)
+        yield Caution(
+            f"Counts vary {size} times as much as Poisson's law allows",
+            f"Around the predictions, their variance is {size} times their mean (the dispersion; 1 "
+            "under Poisson's law). Standard errors, bands and p-values of counts on this page are "
+            "larger by its root, and single counts lie farther from their mean than Poisson's law "
+            "says.",
+            "Look for a column that is missing, and for rows that depend on each other: name what "
+            "they share as a group. The negative binomial distribution allows for such counts: "
+            "'glm' has it as a setting.",
+        )
+
+
 def _calibration(findings: Findings) -> Iterator[Caution]:
     performance = findings.performance
     if performance is None or performance.rows == "training" or performance.calibration is None:
@@ -579,6 +600,7 @@ _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _hidden,
     _sampled,
     _calibration,
+    _dispersed,
     _classes,
     _few_rows,
     _missing,

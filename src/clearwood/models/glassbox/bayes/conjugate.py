@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from clearwood._shared.arrays import Floats
-from clearwood.models.glassbox.bayes.priors import Prior, Stated
+from clearwood.models.glassbox.bayes.priors import Prior, Stated, least_scale
 
 __all__ = ["Conjugate", "fit_conjugate"]
 
@@ -25,6 +25,8 @@ __all__ = ["Conjugate", "fit_conjugate"]
 _RATIOS = (1e-3, 100.0)
 #: As a share of the target's standard deviation.
 _LEAST_NOISE = 1e-3
+#: The least scale in standard deviations of the target, of which effects are a part.
+_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +137,8 @@ def fit_conjugate(
         Priors of some columns.
     scale
         Of the default priors, in units; by default the one with the largest product of scale and
-        evidence. The factor keeps it away from zero, where intervals would be too narrow (Chung et
-        al. 2013).
+        evidence, from half of `least_scale` on. The factor keeps it away from zero, where intervals
+        would be too narrow (Chung et al. 2013).
     noise
         The expected standard deviation of the noise, and the number of rows it counts for.
 
@@ -189,11 +191,14 @@ def _with_scale(
         one = float(np.exp(log_ratio)) * reference / spread
         return moments.posterior(Prior.of(units, stated, one), reference, one)
 
-    if len({position for position, _, _ in stated}) == len(units):
+    n_default = len(units) - len({position for position, _, _ in stated})
+    if not n_default:
         return at(0.0)
+    least = _SHARE * least_scale(moments.total, n_default) * spread / reference
+    low = float(np.clip(least, *_RATIOS))
     best = minimize_scalar(
         lambda log_ratio: -at(log_ratio).log_evidence - log_ratio,
-        bounds=tuple(np.log(_RATIOS)),
+        bounds=(np.log(low), np.log(max(_RATIOS[1], 2 * low))),
         method="bounded",
         options={"xatol": 1e-4},
     )

@@ -322,7 +322,8 @@ class BayesRegressor(ScoredNumbers, _Bayes):
     scale
         Standard deviation of the default priors: of what one standard deviation of a column of
         numbers, or a step from 0 to 1, adds to the prediction, in standard deviations of the
-        target. By default the one with the largest product of scale and evidence.
+        target. By default the one with the largest product of scale and evidence, from 0.5 on; less
+        with fewer than ten rows for each column.
     priors
         Stated priors: position of the column, mean and standard deviation of its coefficient.
     noise
@@ -457,7 +458,8 @@ class BayesClassifier(ScoredClasses, _Approximated):
     scale
         Standard deviation of the default priors: of what one standard deviation of a column of
         numbers, or a step from 0 to 1, adds to the log odds. By default the one with the
-        largest product of scale and evidence, at most 2.5.
+        largest product of scale and evidence, from 1 to 2.5; less with fewer than ten rows for each
+        column.
     priors
         Stated priors: position of the column, mean and standard deviation of its coefficient.
     method

@@ -15,14 +15,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from clearwood._shared.arrays import Floats
-from clearwood.models.glassbox.bayes.priors import Prior, Stated
+from clearwood.models.glassbox.bayes.priors import Prior, Stated, least_scale
 
 __all__ = ["Family", "Laplace", "LogPosterior", "fit_laplace"]
 
 Family = Literal["logistic", "poisson"]
-#: Between these the prior scale of the default priors is searched for. With more, classes that a
+#: Up to this the prior scale of the default priors is searched for. With more, classes that a
 #: column separates would be predicted with certainty; 2.5 is the usual weak prior on this scale.
-_SCALES = (1e-3, 2.5)
+_MOST_SCALE = 2.5
 _MOST_STEPS = 200
 
 
@@ -127,7 +127,8 @@ def fit_laplace(
     stated
         Priors of some columns.
     scale
-        Of the default priors; by default the one with the largest product of scale and evidence.
+        Of the default priors; by default the one with the largest product of scale and evidence,
+        from `least_scale` on.
     """
     design = np.column_stack([np.ones(len(X)), X])
     mean = float(weight @ y / weight.sum())
@@ -146,15 +147,21 @@ def fit_laplace(
         )
         return _approximated(prior, one, posterior, begin)
 
-    if scale is not None or len({position for position, _, _ in stated}) == len(units):
+    n_default = len(units) - len({position for position, _, _ in stated})
+    if scale is not None or not n_default:
         return at(scale or 1.0, start)
+    # a row of even odds, or an expected count, is worth one row
+    each = 4 * mean * (1 - mean) if family == "logistic" else mean
+    least = least_scale(each * float(weight.sum()), n_default)
     tried: list[Laplace] = []
 
     def loss(log_scale: float) -> float:
         tried.append(at(float(np.exp(log_scale)), tried[-1].coefficients if tried else start))
         return -_judged(tried[-1])
 
-    minimize_scalar(loss, bounds=tuple(np.log(_SCALES)), method="bounded", options={"xatol": 0.02})
+    minimize_scalar(
+        loss, bounds=(np.log(least), np.log(_MOST_SCALE)), method="bounded", options={"xatol": 0.02}
+    )
     return max(tried, key=_judged)
 
 

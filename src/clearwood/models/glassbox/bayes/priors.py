@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 
-__all__ = ["Prior", "Stated", "default_units"]
+__all__ = ["Prior", "Stated", "default_units", "least_scale"]
 
 #: Position of a column, mean and standard deviation of its coefficient.
 Stated = tuple[int, float, float]
@@ -44,6 +44,29 @@ class Prior:
             mean[position], spread[position] = centre, deviation
             is_stated[position] = True
         return cls(mean, spread, is_stated)
+
+
+def least_scale(information: float, n_columns: int) -> float:
+    """Return the least scale of default priors that the evidence may choose, in standard units.
+
+    The evidence takes all effects together: a single strong one among small ones has too narrow a
+    prior then, and an interval that covers it too rarely. With ten rows for each column or more,
+    the least scale costs next to nothing; with fewer it is lower, since there a wide prior makes
+    predictions worse.
+
+    Parameters
+    ----------
+    information
+        Of the constant, in rows whose noise is that of the unit.
+    n_columns
+        Columns with a default prior.
+
+    Examples
+    --------
+    >>> least_scale(60, 4), least_scale(40, 16)
+    (1.0, 0.5)
+    """
+    return float(min(1.0, np.sqrt(information / (10 * max(n_columns, 1)))))
 
 
 def default_units(X: Floats, weight: Floats, unit: float) -> Floats:
