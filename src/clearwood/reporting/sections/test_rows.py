@@ -9,7 +9,6 @@ from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import Block, Cell, Choice, Note, Prose, Sheet
 from clearwood.reporting.sections.by_column import band_blocks, by_columns, misfit
 from clearwood.reporting.sections.words import (
-    WHERE,
     capital,
     gap_sentence,
     interval,
@@ -34,23 +33,19 @@ def contradiction(findings: Findings) -> tuple[str, str, str] | None:
         return None
     gap = findings.test_gap
     if findings.gain_is_lost or (gap is not None and gap.estimate > 0):
-        title = f"The test rows are predicted worse than rows {_short(held)}"
+        title = "The test rows are predicted worse than rows not used for fitting"
         advice = (
             "Expect the figures of the test rows for rows like them. Look for what differs: the "
             "columns that drift, a later time, columns that are only known afterwards, or people "
             "and things that have several rows in the table and none among the test rows."
         )
     else:
-        title = f"The test rows are predicted better than rows {_short(held)}"
+        title = "The test rows are predicted better than rows not used for fitting"
         advice = (
             "Make sure that the model was not fitted to test rows, or to others of the same people "
             "or things, and that the test rows are like those it will be used for."
         )
     return title, " ".join(_figures(findings, held, test)), advice
-
-
-def _short(held: Performance) -> str:
-    return WHERE[held.rows].removeprefix("on rows ")
 
 
 def _figures(findings: Findings, held: Performance, test: Performance) -> Iterator[str]:
@@ -97,7 +92,7 @@ def score_blocks(findings: Findings) -> list[Block]:
     )
     numbers = ("test", "low", "high", "held out", "its low", "its high")
     caption = (
-        f"Test rows ({test.n_rows:,}) and rows {_short(held)} ({held.n_rows:,}), with "
+        f"Test rows ({test.n_rows:,}) and rows not used for fitting ({held.n_rows:,}), with "
         f"{percent(test.risk.confidence)} intervals"
     )
     columns = ("measure", *numbers, "meaning")
