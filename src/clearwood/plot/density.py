@@ -59,7 +59,7 @@ def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any
                 axis=alt.Axis(labels=False, ticks=False, grid=False),
             ),
             y2=alt.Y2Datum(0),
-            tooltip=[alt.Tooltip("share:Q", format=".1%", title="share of rows")],
+            tooltip=[alt.Tooltip("share:Q", format=".1%", title="share of the data")],
         )
         .properties(width=_WIDTH, height=_HEIGHT)
     )

@@ -213,7 +213,7 @@ def _tooltip(field: str, column: str) -> list[Any]:
     return [
         alt.Tooltip(field, title=column),
         alt.Tooltip("value:Q", format=".4g"),
-        alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+        alt.Tooltip("share:Q", format=".1%", title="share of the data"),
         alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
     ]
 
@@ -258,7 +258,7 @@ def _levels(effect: "Effect", output: str | None, means: Means | None) -> Any:
     for row in rows:
         row["level"] = MISSING if row["x"] is None else cut(str(row["x"]))
         row["where"] = "extrapolates" if row["outside"] > 0.2 else "within the data"
-        row["rows"] = f"{percent(row['share'], 2)} of rows"
+        row["rows"] = f"{percent(row['share'], 2)} of the data"
         row["sign"] = "raises" if (row["value"] or 0) > 0 else "lowers"
     order = list(dict.fromkeys(row["level"] for row in rows))
     colour = _colour(effect, output)

@@ -110,7 +110,7 @@ def heat_map(
                 alt.Tooltip("a:N", title=columns[0]),
                 alt.Tooltip("b:N", title=columns[1]),
                 alt.Tooltip("value:Q", format=".4g"),
-                alt.Tooltip("share:Q", format=".2%", title="share of rows"),
+                alt.Tooltip("share:Q", format=".2%", title="share of the data"),
             ],
         )
     )

@@ -243,6 +243,13 @@ class Table:
         return self.schema.outcome
 
     @property
+    def counted_by(self) -> str:
+        """What shares and means of rows count by: "exposure", "weight", or plain "rows"."""
+        if self.exposure is not None:
+            return "exposure"
+        return "rows" if self.weights is None else "weight"
+
+    @property
     def group(self) -> str | None:
         """What ties rows together: the name of a column, "identical rows", or None."""
         column = self._with_role(Role.GROUP)

@@ -41,8 +41,8 @@ __all__ = ["fit"]
 #: Parameters of a learner that have options of their own.
 _OWN_OPTIONS = ("task", "categories", "monotone", "select", "seed", "n_jobs")
 
-#: The training risk of a larger table is estimated from this many of its rows.
-RISK_ROWS = 20_000
+#: The training risk of a larger table is estimated from this many of its rows, and says so.
+RISK_ROWS = 200_000
 
 #: A predicted count of zero or less would outweigh all other rows.
 _LOWEST_COUNT = 1e-6

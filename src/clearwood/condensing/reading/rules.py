@@ -1,7 +1,7 @@
 """A condensed tree as a list of rules."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -50,6 +50,8 @@ class Rule(Result):
         rows.
     certified
         Whether the prediction is proved for every row for which the rule holds.
+    counted_by
+        What `support` and `accuracy` are shares of: "rows", or their "weight" or "exposure".
     """
 
     conditions: tuple[str, ...]
@@ -61,12 +63,14 @@ class Rule(Result):
     accuracy: float | None
     mean_error: float | None
     certified: bool
+    counted_by: str = "rows"
 
     def __repr__(self) -> str:
         when = f"if {' and '.join(self.conditions)}" if self.conditions else "always"
         facts = []
         if self.support is not None:
-            facts.append(f"{percent(self.support)} of rows")
+            of = "" if self.counted_by == "rows" else "the "
+            facts.append(f"{percent(self.support)} of {of}{self.counted_by}")
         if self.accuracy is not None:
             facts.append(f"{percent(self.accuracy)} right")
         if self.mean_error is not None:
@@ -157,7 +161,9 @@ def rules(
     weights = np.ones(0 if matrix is None else len(matrix))
     if isinstance(data, Table) and data.weights is not None:
         weights = np.asarray(data.weights, dtype=np.float64)
-    unsorted = list(_walk(condensed, wording, matrix, truth, weights))
+    unsorted = _walk(condensed, wording, matrix, truth, weights)
+    if isinstance(data, Table):
+        unsorted = (replace(rule, counted_by=data.counted_by) for rule in unsorted)
     key = (
         (lambda rule: (-rule.support, -rule.n_rows, len(rule.conditions)))
         if matrix is not None

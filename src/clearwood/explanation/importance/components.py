@@ -71,6 +71,17 @@ class ComponentVariances:
         return _shares(self.variance.sum(axis=-1), self.remainder.sum())[:-1]
 
     @property
+    def of_prediction(self) -> float:
+        """The sum of all components' variances over the variance of the prediction.
+
+        One where columns are independent. Above one, components pull in opposite directions: the
+        share of a component of the variance of the prediction is its `share` times this.
+        """
+        total = float(self.variance.sum() + self.remainder.sum())
+        whole = float(self.prediction.sum())
+        return total / whole if whole > 0 else 1.0
+
+    @property
     def remainder_share(self) -> float:
         """The share of what lies beyond the order of the decomposition."""
         return float(_shares(self.variance.sum(axis=-1), self.remainder.sum())[-1])

@@ -28,6 +28,7 @@ from clearwood.reporting.sections.words import (
     listed,
     named,
     number,
+    overlap_words,
     remainder_words,
     sentence,
 )
@@ -97,7 +98,9 @@ def _importance(findings: Findings) -> list[Block]:
     figures = {frozenset([name]) for name in findings.effects}
     figures |= {frozenset(effect.columns) for effect in effects}
     shown = sum(share for names, share in findings.component_shares.items() if names in figures)
+    varying = overlap_words(importance)
     covered = f"The functions drawn on this page account for {percent(shown)} of the variation."
+    meaning += f" {varying}" if varying else ""
     paragraphs = (meaning, f"{scale} {covered}", *map(sentence, decomposition.notes))
     return [
         Prose(paragraphs, lead=True),
@@ -110,7 +113,9 @@ def _importance_sheets(importance: Any) -> tuple[Sheet, Sheet]:
     columns = importance.to_frame("dict")
     components = importance.to_frame("dict", by="component")
     of_columns = ("column", "main", "interaction", "importance")
-    of_components = ("component", "order", "variance", "share")
+    whole = float(importance.variances.prediction.sum()) or 1.0
+    components["of prediction"] = [one / whole for one in components["variance"]]
+    of_components = ("component", "order", "variance", "share", "of prediction")
     by_column = zip(*(columns[name] for name in of_columns), strict=True)
     by_component = zip(
         *(components[name][:_MOST_COMPONENTS] for name in of_components), strict=True
@@ -126,7 +131,7 @@ def _importance_sheets(importance: Any) -> tuple[Sheet, Sheet]:
         Sheet(
             "importance-by-function",
             f"Share of the variation by function; the {_MOST_COMPONENTS} largest",
-            ("columns", "order", "variance", "share"),
+            ("columns", "order", "variance", "share", "variance / that of the prediction"),
             tuple(by_component),
             bars=("share",),
         ),

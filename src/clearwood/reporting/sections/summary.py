@@ -11,6 +11,7 @@ from clearwood.reporting.sections.words import (
     gap_sentence,
     listed,
     named,
+    overlap_words,
     performance_sentences,
     remainder_words,
     sentence,
@@ -85,6 +86,7 @@ def _most_important(findings: Findings) -> str:
     top = [f"{named(name)} ({percent(findings.shares[name])})" for name in shown]
     overlap = "; shares overlap where columns interact" if importance.interaction.any() else ""
     sentences = [f"The variation of the predictions is mostly due to {listed(top)}{overlap}."]
+    sentences += filter(None, [overlap_words(importance)])
     effects = [findings.effects[name] for name in shown if name in findings.effects]
     sentences += [effect_sentence(findings, views) for views in effects]
     if effects:

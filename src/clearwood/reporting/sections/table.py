@@ -57,15 +57,16 @@ _MULTIPLIED = {"relativity": "relativities", "odds ratio": "odds ratios"}
 
 def _introduction(findings: Findings, table: Factors) -> tuple[str, ...]:
     outcome = named(findings.outcome or table.outcome)
+    base = value_of(table.base_value)  # predictions are computed from it, so written in full
     if table.ratio_name is None:
-        first = f"The predicted {outcome} is the base value, {number(table.base_value)}, plus the "
+        first = f"The predicted {outcome} is the base value, {base}, plus the "
         first += "difference of the cell of each column"
     elif table.unit is Unit.LOG_ODDS:
         odds = number(float(np.exp(table.base_score)))
         first = f"The odds of {named(table.outcome)} are the base odds, {odds}, times the odds "
         first += "ratio of the cell of each column"
     else:
-        first = f"The predicted {outcome} is the base value, {number(table.base_value)}, times "
+        first = f"The predicted {outcome} is the base value, {base}, times "
         first += "the relativity of the cell of each column"
     if any(len(term.axes) == 2 for term in table.terms):
         first += " and of each pair of columns"

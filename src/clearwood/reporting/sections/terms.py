@@ -9,7 +9,7 @@ from clearwood.explanation import BANDS, FEW_FREEDOM, Coefficients, TermRow
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import chart
-from clearwood.reporting.sections.words import listed, named, number, sentence
+from clearwood.reporting.sections.words import listed, named, number, sentence, value_of
 
 __all__ = ["TITLE", "section"]
 
@@ -127,7 +127,7 @@ def _introduction(findings: Findings) -> Prose:
     n_terms = len(table.terms) + table.n_rest
     constant = "a constant"
     if isinstance(decomposition.baseline, float):
-        constant = number(decomposition.baseline)
+        constant = value_of(decomposition.baseline)
     text = (
         f"The model is {constant} plus {count(n_terms, 'term')}, which add up to the "
         f"{decomposition.about.unit} of every row. Nothing is left out or approximated: what this "

@@ -188,7 +188,8 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
     kept = rules.items[:_RULES_KEPT]
     has_accuracy = any(rule.accuracy is not None for rule in kept)
     has_error = any(rule.mean_error is not None for rule in kept)
-    columns: tuple[str, ...] = ("rule", "prediction", "rows", "share of rows (%)")
+    share = f"share of {findings.table.counted_by} (%)"
+    columns: tuple[str, ...] = ("rule", "prediction", "rows", share)
     columns += ("correct (%)",) if has_accuracy else ()
     columns += ("mean absolute error",) if has_error else ()
     columns += ("certified",) if condensed.fallback is not None else ()
@@ -208,7 +209,7 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
     if len(kept) < len(rules):
         which = f"the {len(kept):,} with the most rows, of {len(rules):,}"
     caption = f"Rules: exactly one applies to each row; {which}, those with the most rows first"
-    return [Sheet("rules", caption, columns, tuple(rows), shown=10, bars=("share of rows (%)",))]
+    return [Sheet("rules", caption, columns, tuple(rows), shown=10, bars=(share,))]
 
 
 def _surrogates(condensed: Condensed) -> list[Block]:

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared import numbers
 from clearwood._shared.names import short_name
 from clearwood._shared.numbers import cell, percent
-from clearwood.explanation import Effect, sentence_of, shape_of
+from clearwood.explanation import Effect, Importance, sentence_of, shape_of
 from clearwood.losses import find_loss
 from clearwood.reporting.collect.findings import (
     LEAST_IMPORTANCE,
@@ -32,6 +32,7 @@ __all__ = [
     "loss_name",
     "named",
     "number",
+    "overlap_words",
     "performance_sentences",
     "quantity",
     "remainder_words",
@@ -43,6 +44,8 @@ __all__ = [
 
 # Values of a column are data, not estimates: they are written nearly in full.
 _DIGITS_OF_VALUES = 6
+# Variances that differ by less than this share are called the same.
+_SAME_VARIANCE = 0.02
 # Effects that span less of the predictions' standard deviation than this are called flat.
 _FLAT = 0.05
 
@@ -163,6 +166,18 @@ def remainder_words(findings: Findings) -> str:
     if not findings.all_pairs_examined:
         return "interactions of three or more columns and of pairs that were not examined"
     return "interactions of three or more columns"
+
+
+def overlap_words(importance: Importance) -> str:
+    """Say what shares of the variation are of, where the functions of a model vary together."""
+    ratio = 1.0 if importance.variances is None else importance.variances.of_prediction
+    if abs(ratio - 1) < _SAME_VARIANCE:
+        return ""
+    return (
+        "Shares are of the sum of the functions' variances, which is "
+        f"{number(ratio)} times the variance of the prediction: the columns are associated, so "
+        "that their functions vary together."
+    )
 
 
 def shown_output(effect: Effect) -> int:
@@ -336,6 +351,7 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
     values = {} if performance.measures is None else dict(performance.measures.values)
     target = named(findings.outcome or "the target")
     sentences = []
+    by = findings.table.counted_by
     # with squared error, the share of the baseline's risk is the same number
     has_r2 = performance.loss == "squared" and performance.explained is not None
     if values.get("r2", 0) > 0 and findings.task is Task.REGRESSION and not has_r2:
@@ -343,13 +359,14 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
     rest = performance.residuals
     if rest is not None:
         sentences.append(
-            f"Half of the predictions are off by at most {number(rest.typical)}, and 90 % by at "
-            f"most {number(rest.large)}."
+            f"{'Half' if by == 'rows' else f'Weighted by {by}, half'} of the predictions are off "
+            f"by at most {number(rest.typical)}, and 90 % by at most {number(rest.large)}."
         )
     if "accuracy" in values:
         sentences.append(
             f"{_predicted_class(findings, performance)} is correct for "
-            f"{percent(values['accuracy'])} of rows{_majority(performance, values)}."
+            f"{percent(values['accuracy'])} of {'' if by == 'rows' else 'the '}{by}"
+            f"{_majority(performance, values)}."
         )
     if values.get("auc", 0) > 0:
         share = percent(values["auc"])
