@@ -135,3 +135,21 @@ def test_ends_of_rising_curves_and_of_missing_values_are_kept():
     model = GamClassifier(monotone=[1, 0, 0]).fit(far, wrong)
     grid = np.column_stack([np.linspace(0, 12, 60), np.zeros((60, 2))])
     assert (np.diff(model.predict_proba(grid)[:, 1]) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("learner", ["mars", "local"])
+def test_curves_of_other_learners_do_not_follow_a_wrong_row_far_out(learner):
+    matrix, signal, rng = rows()
+    matrix[:, 0] = np.sort(matrix[:, 0])
+    y = np.sin(2 * matrix[:, 0]) + 0.4 * matrix[:, 1] + 0.3 * rng.normal(size=len(signal))
+    far = np.vstack([matrix, [9.0, 0.0, 0.0]])
+
+    def model(x, target):
+        data = {"x": x[:, 0], "u": x[:, 1], "y": target}
+        return cw.learner(learner).fit(cw.read(data, target="y"))
+
+    clean, spoiled = model(matrix, y), model(far, np.append(y, -6.0))
+    there = {"x": matrix[:, 0], "u": matrix[:, 1]}
+    assert np.abs(spoiled.predict(there) - clean.predict(there)).max() < 0.15
+    beyond, end = spoiled.predict({"x": [9.0, matrix[:, 0].max()], "u": [0.0, 0.0]})
+    assert abs(beyond - end) < 1.0

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value
 from clearwood._shared.weights import counted
+from clearwood.models.glassbox.gam.trust import trusted_ends
 from clearwood.models.glassbox.rows import check_size
 from clearwood.models.glassbox.settings import check_choice, check_real
 
@@ -59,6 +60,9 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
+    ends_ : ndarray of shape (2, columns)
+        The values beyond which predictions are constant; infinite but where a row far beyond all
+        others contradicts them.
     bandwidth_ : ndarray
         Of each column of numbers, in standard deviations.
     across_ : float
@@ -107,6 +111,8 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         matrix, target = matrix[rows], target[rows]
         check_size(target, weight)
         self.n_features_in_ = matrix.shape[1]
+        # a row far beyond all others that contradicts them would be its own neighbourhood
+        self.ends_, weight = trusted_ends(matrix, target, weight, categorical=self.categorical)
         numeric = [j for j in range(matrix.shape[1]) if j not in set(self.categorical)]
         if len(numeric) > _MOST_COLUMNS:
             raise InputError(
@@ -117,8 +123,9 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
             )
         self.numeric_ = np.array(numeric, dtype=np.intp)
         share = weight / weight.sum()
-        self.centre_ = share @ matrix[:, numeric]
-        spread = np.sqrt(share @ (matrix[:, numeric] - self.centre_) ** 2)
+        inside = np.clip(matrix, *self.ends_)[:, numeric]
+        self.centre_ = share @ inside
+        spread = np.sqrt(share @ (inside - self.centre_) ** 2)
         self.spread_ = np.where(spread > 0, spread, 1.0)
         # predictions are of the mean plus what is near, so that scale and shift change nothing
         self.level_ = float(share @ target)
@@ -151,7 +158,8 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
 
     def _scaled(self, matrix: Floats) -> Floats:
         """Return the columns of numbers in standard deviations."""
-        scaled: Floats = (matrix[:, self.numeric_] - self.centre_) / self.spread_
+        inside = np.clip(matrix, *self.ends_)[:, self.numeric_]
+        scaled: Floats = (inside - self.centre_) / self.spread_
         return scaled
 
     def _codes(self, matrix: Floats) -> Index:

@@ -9,8 +9,9 @@ that are as expected count fully, and curves reach them. Elsewhere neighbours ou
 and means of skewed targets stay means.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.dispersion import are_whole
 from clearwood.models.glassbox.gam.bases import SplineBasis
 from clearwood.models.glassbox.gam.covariance import scale
-from clearwood.models.glassbox.gam.design import Design
+from clearwood.models.glassbox.gam.design import Design, build_design
 from clearwood.models.glassbox.gam.fitting import Fit, fit_counts, fit_score
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 
-__all__ = ["trusted"]
+__all__ = ["trusted", "trusted_ends"]
 
 #: A residual beyond this makes a row count less.
 EXPECTED = 2.0
@@ -65,18 +66,65 @@ def trusted(
         return design, weights
     factors = _factors(design, matrix, y, weights, family, exposure)
     ends = np.repeat([[-np.inf], [np.inf]], matrix.shape[1], axis=1)
-    doubted = matrix[rows[factors < DOUBTED]]
+    is_doubted = np.zeros(len(matrix), bool)
+    is_doubted[rows[factors < DOUBTED]] = True
     for term in design.terms:
         column, basis = term.columns[0], term.bases[0]
         if isinstance(basis, SplineBasis):
+            values = matrix[:, column]
             # False where missing
-            if (doubted[:, column] < basis.low).any():
-                ends[0, column] = basis.low
-            if (doubted[:, column] > basis.high).any():
-                ends[1, column] = basis.high
+            inside = values[(values >= basis.low) & (values <= basis.high) & (weights > 0)]
+            if (is_doubted & (values < basis.low)).any():
+                ends[0, column] = inside.min()
+            if (is_doubted & (values > basis.high)).any():
+                ends[1, column] = inside.max()
     used = weights.copy()
     used[rows] *= factors
     return build(ends=ends), used
+
+
+def trusted_ends(
+    matrix: Floats,
+    y: Floats,
+    weights: Floats,
+    family: FamilyName = "gaussian",
+    categorical: Sequence[int] = (),
+) -> tuple[Floats, Floats]:
+    """Return where curves of other models should end, and the weights of their rows.
+
+    Additive curves judge the rows at thin ends.
+
+    Parameters
+    ----------
+    matrix, y, weights, family, categorical
+        As in `build_design` and `fit_score`; weights of counts are exposures.
+
+    Returns
+    -------
+    ends : ndarray of shape (2, columns)
+        Infinite where no row is doubted.
+    weights : ndarray of shape (rows,)
+
+    Examples
+    --------
+    >>> x = np.append(np.linspace(0, 1, 50), 3.0)[:, None]
+    >>> y = np.append(np.linspace(0, 1, 50) + 0.05 * np.cos(np.arange(50) ** 2), -9.0)
+    >>> ends, weights = trusted_ends(x, y, np.ones(51))
+    >>> ends.ravel().round(2), weights[-2:].round(3)
+    (array([-inf,   1.]), array([1., 0.]))
+    """
+    exposure = weights if family == "poisson" else None
+    build = partial(
+        build_design, matrix, categorical=categorical, weights=weights, exposure=exposure
+    )
+    design, weights = trusted(build, matrix, y, weights, family, exposure)
+    ends = np.repeat([[-np.inf], [np.inf]], matrix.shape[1], axis=1)
+    for term in design.terms:
+        basis = term.bases[0]
+        if isinstance(basis, SplineBasis):
+            ends[0, term.columns[0]] = basis.low if basis.low > basis.least else -np.inf
+            ends[1, term.columns[0]] = basis.high if basis.high < basis.greatest else np.inf
+    return ends, weights
 
 
 def _factors(

@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood.models.glassbox.gam.response import FamilyName
+from clearwood.models.glassbox.gam.trust import trusted_ends
 from clearwood.models.glassbox.mars.bands import Draw, spread_of_draws
 from clearwood.models.glassbox.mars.formula import Formula
 from clearwood.models.glassbox.mars.selection import Search, Selection
@@ -56,8 +58,13 @@ class _Mars(Scored):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _search(self, X: Floats) -> Search:
-        """Check the settings and put the search together."""
+    def _search(
+        self, X: Floats, y: Floats, weight: Floats, family: FamilyName | None
+    ) -> tuple[Search, Floats, Floats]:
+        """Check the settings; return the search, the rows and their weights.
+
+        Rows far beyond all others that contradict them do not decide where a curve ends.
+        """
         degree = check_whole("degree", self.degree, 1, 3)
         check_choice("extrapolate", self.extrapolate, ["constant", "linear"])
         check_real("ridge", self.ridge, 0, strict=True)
@@ -71,7 +78,12 @@ class _Mars(Scored):
             self.high_ = np.max(np.where(present, X, -np.inf), axis=0, initial=-np.inf)
         everywhere = np.full(X.shape[1], np.inf)
         is_constant = self.extrapolate == "constant"
-        return Search(
+        rows, ranges = X, np.array([self.low_, self.high_])
+        if family is not None:
+            ends, weight = trusted_ends(X, y, weight, family, self.categorical)
+            rows = np.clip(X, *ends)
+            ranges = np.array([np.fmax(ranges[0], ends[0]), np.fmin(ranges[1], ends[1])])
+        search = Search(
             degree=degree,
             max_terms=usual_terms
             if self.max_terms is None
@@ -85,9 +97,10 @@ class _Mars(Scored):
             max_knots=check_whole("max_knots", self.max_knots, 1),
             n_parents=check_whole("n_parents", self.n_parents, 0),
             levels=level_counts(X, self.categorical),
-            ranges=np.array([self.low_, self.high_] if is_constant else [-everywhere, everywhere]),
+            ranges=ranges if is_constant else np.array([-everywhere, everywhere]),
             n_jobs=self.n_jobs,
         )
+        return search, rows, weight
 
     def _keep(
         self, selection: Selection, score: tuple[Floats, Floats], link: Link, spread: Spread | None
@@ -204,7 +217,7 @@ class MarsRegressor(ScoredNumbers, _Mars):
         """Search for the terms and fit their coefficients."""
         rows, target, weight = self._numbers(X, y, sample_weight)
         check_size(target, weight)
-        search = self._search(rows)
+        search, rows, weight = self._search(rows, target, weight, "gaussian")
         selection = search(rows, target[:, None], weight)
         n, root = float(weight.sum()), np.sqrt(weight)
         fitted = selection.constant[0] + selection.values @ selection.coefficients[:, 0]
@@ -240,7 +253,7 @@ class MarsPoisson(ScoredCounts, _Mars):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the terms and fit their coefficients."""
         rows, target, weight = self._numbers(X, y, sample_weight)
-        search = self._search(rows)
+        search, rows, weight = self._search(rows, target, weight, "poisson")
         selection = search(rows, target[:, None], weight)
 
         def draw(rng: np.random.Generator) -> Draw:
@@ -278,7 +291,8 @@ class MarsClassifier(ScoredClasses, _Mars):
         """Search for the terms and fit their coefficients."""
         rows, codes, weight = self._classes(X, y, sample_weight)
         n_classes = len(self.classes_)
-        search = self._search(rows)
+        family: FamilyName | None = "binomial" if n_classes == 2 else None
+        search, rows, weight = self._search(rows, codes.astype(np.float64), weight, family)
         response = np.eye(n_classes)[codes]
         response = response[:, 1:] if n_classes == 2 else response
         selection = search(rows, response, weight)
