@@ -64,3 +64,46 @@ def test_rows_of_weight_zero_do_not_count(rows):
     weight = np.where(np.arange(80) < 2, 0.0, 1.0)
     with pytest.warns(cw.ClearwoodWarning, match="'b'"):
         _fitted(rows, is_yes, weight=weight, penalty="none")
+
+
+def test_an_infinite_c_is_no_penalty(rows):
+    with pytest.warns(cw.ClearwoodWarning, match=r"column 'b' alone separates.*C=1"):
+        _fitted(rows, rows["b"] > 0.2, C=np.inf)
+
+
+def test_columns_that_separate_some_rows_only_together_are_named(rows):
+    # on one side of a corner every row is of one class, elsewhere classes overlap
+    rng = np.random.default_rng(3)
+    rows["u"], rows["v"] = np.repeat([0.0, 1.0], 40), np.tile([0.0, 1.0], 40)
+    is_yes = (rows["u"] + rows["v"] == 2) | (rng.random(80) < 0.4)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # a product makes the corner a direction of its own, which single columns do not show
+        rows["w"] = 3.0 * rows["u"] * rows["v"] + rows["a"]
+        _fitted(rows, is_yes, penalty="none")
+    assert len(caught) == 1
+    assert "a combination of columns" in str(caught[0].message)
+    assert "'w'" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steep_lines_and_certain_rows_without_separation_give_no_warning(seed):
+    rng = np.random.default_rng(seed)
+    x, town = rng.normal(0, 3, 400), rng.choice(["x", "y", "z"], 400)
+    is_yes = rng.random(400) < 1 / (1 + np.exp(-4 * x))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _fitted({"x": x, "town": town}, is_yes, penalty="none")
+    assert not caught
+
+
+def test_a_level_without_events_is_named_for_counts():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["x", "y", "z"], 300)
+    claims = rng.poisson(0.5, 300) * (town != "z")
+    rows = {"age": rng.normal(size=300), "town": town, "claims": claims}
+    data = cw.read(rows, target="claims", task="count")
+    with pytest.warns(cw.ClearwoodWarning, match="rows of 'town' have a target of 0"):
+        model = cw.learner("glm", alpha=0).fit(data)
+    assert cw.coefficients(model, data).notes[-1].startswith("'town' has rows without events")
+    assert model.predict(data)[town == "z"].max() < 1e-9

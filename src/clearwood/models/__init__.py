@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.models import catalogue
     from clearwood.models.entry import Entry, Job
     from clearwood.models.estimators.discriminant import fisher_directions
+    from clearwood.models.estimators.separation import diverging_columns
     from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.estimators.subset import fit_criteria
     from clearwood.models.estimators.unit import unit_of
@@ -70,6 +71,7 @@ __all__ = [
     "catalogue",
     "chooses_columns",
     "chosen_columns",
+    "diverging_columns",
     "equation",
     "fisher_directions",
     "fit_boosting",

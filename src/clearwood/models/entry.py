@@ -118,8 +118,8 @@ class Entry:
     monotone
         Whether it can keep predictions rising or falling with a column (`Job.monotone`).
     unpenalised
-        For linear models of classes: the settings with which nothing keeps coefficients finite
-        where columns separate the classes. A fit with them warns.
+        For linear models: the settings with which nothing keeps coefficients finite where columns
+        separate the classes, or where rows have no events. A fit with them warns.
     streams
         For learners that can be fitted to tables in parts, without all rows in memory: how.
     advice

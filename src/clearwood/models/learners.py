@@ -42,7 +42,10 @@ from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
-from clearwood.models.estimators.separation import warn_of_separation
+from clearwood.models.estimators.separation import (
+    warn_of_levels_without_events,
+    warn_of_separation,
+)
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.estimators.unit import multiply, unit_of
@@ -408,15 +411,24 @@ class Learner(TableModel):
                 job = with_best_trees(entry, job, Rows(encoded, divided, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, divided, weight, role, exposure)
             multiply(self.estimator_, unit.target)
-        if entry.unpenalised and entry.unpenalised.items() <= job.settings.items():
-            warn_of_separation(
-                entry.name,
-                self.estimator_,
-                encoded,
-                target,
-                weight,
-                sources=[one.source for one in encoder.columns_],
-                classes=self.classes_,
+        sources = [one.source for one in encoder.columns_]
+        free = entry.unpenalised
+        is_free = free is not None and free.items() <= job.settings.items()
+        if self.task_.is_classification:
+            if is_free or (free is not None and job.settings.get("C") == math.inf):
+                warn_of_separation(
+                    entry.name,
+                    self.estimator_,
+                    encoded,
+                    target,
+                    weight,
+                    sources=sources,
+                    classes=self.classes_,
+                    penalty=job.settings["penalty"],
+                )
+        elif is_free:
+            warn_of_levels_without_events(
+                entry.name, self.estimator_, encoded, target, weight, sources
             )
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
         self.training_ = self._training(table, table, settings, start, target)

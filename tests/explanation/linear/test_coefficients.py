@@ -356,7 +356,7 @@ def test_separated_classes_are_noted():
     data = cw.read(rows, target="y")
     with pytest.warns(cw.ClearwoodWarning, match="column 'x' alone separates"):
         model = cw.learner("logistic", penalty="none").fit(data)
-    assert "separate the classes" in cw.coefficients(model, data).notes[-1]
+    assert "'x' separates the classes" in cw.coefficients(model, data).notes[-1]
 
 
 def test_the_frame_has_a_line_for_each_level():

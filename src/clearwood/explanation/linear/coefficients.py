@@ -47,8 +47,8 @@ from clearwood.table import (
 __all__ = ["coefficients", "freedom_of", "training_table", "with_fit"]
 
 #: A further step of the fit that would move a coefficient by more than this share of its standard
-#: error shows that the model was fitted to other rows.
-_MOST_OFF = 0.25
+#: error shows that the model was fitted to other rows; a smaller one is stated above the other.
+_MOST_OFF, _OFF = 0.25, 1e-3
 #: A penalty that moves no coefficient by more than this share of its standard error is ignored:
 #: a normal interval of 90 % that is off by as much covers 89.8 %.
 _MOST_SHRUNK = 0.1
@@ -365,6 +365,7 @@ def _estimated(
         y=_numeric_target(learner, table),
         weights=weights,
         counts=np.ones(table.n_rows) if table.row_weights is None else table.row_weights,
+        sources=tuple(one.source for one in learner.encoder_.columns_),
     )
     fitted = replace(fitted, penalty=_penalty(learner, fitted))
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
@@ -620,13 +621,20 @@ def _with_errors(
     if (shrunk[known] > _MOST_SHRUNK * spread[known]).any():
         return None
     left = np.abs(fitted.steps_left(combined))
-    if (left[known] > _MOST_OFF * spread[known]).any():
-        raise InputError(
-            "the model was fitted to other rows: its coefficients are not the best for these",
-            parameter="data",
-            hint="pass the rows that it was fitted to, with the same weights and exposure.",
-        )
+    steps = np.divide(left, spread, out=np.zeros_like(left), where=known)
     notes = []
+    if steps.max(initial=0.0) > _OFF:
+        furthest = lines[int(np.argmax(steps))].column or "the constant"
+        size = f"that of {furthest!r} by {number(float(steps.max()))} standard errors"
+        if steps.max() > _MOST_OFF:
+            raise InputError(
+                "the coefficients are not the best for these rows: a further step would move "
+                f"{size}; the model was fitted to other rows, or its fit stopped early",
+                parameter="data",
+                hint="pass the rows that it was fitted to, with the same weights and exposure; if "
+                "they are these, fit it again.",
+            )
+        notes.append(f"the fit stopped short of the maximum: a further step would move {size}")
     if fitted.penalty > 0:
         most = percent(float((shrunk[known] / spread[known]).max(initial=0.0)))
         notes.append(
@@ -646,10 +654,15 @@ def _with_errors(
         )
     if fitted.family == "poisson" and fitted.dispersion > OVERDISPERSED:
         notes.append(overdispersed(fitted.dispersion))
-    if fitted.is_separated:
+    diverging = fitted.diverging
+    if diverging:
+        one, several = ("separates", "separate")
+        why = "the classes"
+        if fitted.family != "binomial":
+            one, several, why = "has", "have", "rows without events"
         notes.append(
-            "some probabilities are fitted as 0 or 1: columns that separate the classes have no "
-            "finite coefficients"
+            f"{', '.join(map(repr, diverging))} {one if len(diverging) == 1 else several} {why}: "
+            "some coefficients have no finite value, and their standard errors mean nothing"
         )
     freedom = freedom_of(fitted, errors, n_groups)
     law = stats.t(freedom)

@@ -10,6 +10,7 @@ from scipy.special import expit, xlogy
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.dispersion import Dispersion, count_dispersion
+from clearwood.models import diverging_columns
 
 __all__ = ["Errors", "Family", "Fitted"]
 
@@ -18,8 +19,6 @@ Family = Literal["normal", "poisson", "gamma", "tweedie", "binomial"]
 
 #: Directions of the matrix with a smaller share of the largest eigenvalue are not determined.
 _SINGULAR = 1e-10
-#: Probabilities as near to 0 or 1 are a sign of classes that a combination of columns separates.
-_CERTAIN = 1e-6
 #: Steps of a fit by iterated least squares, halvings of one, and when it has converged.
 _MOST_STEPS = 100
 _MOST_HALVINGS = 20
@@ -49,6 +48,8 @@ class Fitted:
     penalty
         What half the squared coefficients, without the constant, are multiplied by before they are
         taken from the log-likelihood (up to the dispersion).
+    sources
+        The column of the table that each column of the matrix, but the first, is made from.
     """
 
     family: Family
@@ -59,6 +60,7 @@ class Fitted:
     weights: Floats
     counts: Floats
     penalty: float = 0.0
+    sources: tuple[str, ...] = ()
 
     def covariance(self, errors: Errors, groups: NDArray[Any] | None = None) -> Floats:
         """Return the covariance of the coefficients; of estimable combinations it is unique.
@@ -112,11 +114,20 @@ class Fitted:
         return {"poisson": 1.0, "gamma": 2.0}.get(self.family, self.power)
 
     @property
-    def is_separated(self) -> bool:
-        """Whether the probability of some class is all but certain."""
-        mean, _, _ = self._moments
-        certain = (mean < _CERTAIN) | (mean > 1 - _CERTAIN)
-        return self.family == "binomial" and bool(certain.any())
+    def diverging(self) -> tuple[str, ...]:
+        """The columns that separate classes, or have rows without events, if any do."""
+        if self.family not in ("binomial", "poisson", "tweedie") or self.penalty > 0:
+            return ()
+        rows = np.flatnonzero(self.weights > 0)
+        y, score = self.y[rows], self.matrix[rows] @ self.coefficients
+        sign = np.where(y == 0, -1.0, 0.0)
+        if self.family == "binomial":
+            sign = np.where(y == 0, -1.0, 1.0)
+        else:
+            score = score - np.log(np.average(y, weights=self.weights[rows]))
+        return diverging_columns(
+            self.matrix[rows, 1:], score, sign, self.coefficients[1:], self.sources
+        )
 
     @property
     def freedom(self) -> float:

@@ -86,11 +86,11 @@ def sums_over(X: Floats, y: Floats, weight: Floats, curve: Curve, coefficients: 
 
 
 def minimum(
-    sums: Callable[[Floats, int], Sums], start: Floats, penalty: float, *, name: str
+    sums: Callable[[Floats, int], Sums], start: Floats, penalty: float | Floats, *, name: str
 ) -> Floats:
     """Return the coefficients where mean loss and penalty are least.
 
-    Directions that the rows do not determine keep the coefficients of the start.
+    Where the rows do not determine all of them, those of one of the minima are returned.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def minimum(
     start
         Coefficients to begin at, the intercept last.
     penalty
-        Of half the squares of all coefficients but the intercept.
+        Of half the squares of all coefficients but the intercept; or one for each coefficient.
     name
         The learner that a warning names.
 
@@ -113,7 +113,9 @@ def minimum(
     >>> np.exp(found).round(9)
     array([2., 2.])
     """
-    weights = np.append(np.full(len(start) - 1, penalty), 0.0)
+    weights = np.asarray(penalty, np.float64)
+    if not weights.ndim:
+        weights = np.append(np.full(len(start) - 1, penalty), 0.0)
     coefficients, before, best, halvings = start, start, np.inf, 0
     for step in range(_MOST_STEPS):
         at = sums(coefficients, step)

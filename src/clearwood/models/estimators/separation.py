@@ -11,10 +11,16 @@ from clearwood._shared.errors import Setting, words
 from clearwood._shared.messages import tell
 from clearwood._shared.weights import counted
 
-__all__ = ["warn_of_separation"]
+__all__ = ["diverging_columns", "warn_of_levels_without_events", "warn_of_separation"]
 
 #: Columns that a warning names.
 _MOST_NAMED = 3
+#: Rows whose log odds, or log of the mean, are beyond this are fitted as certain.
+_CERTAIN = 13.8
+#: Directions in which rows spread by less than this share are those in which they do not vary.
+_FLAT = 1e-8
+#: Columns that take a smaller part in a direction are not named.
+_LEAST_PART = 1e-2
 
 
 def warn_of_separation(
@@ -26,13 +32,14 @@ def warn_of_separation(
     *,
     sources: Sequence[str],
     classes: NDArray[Any],
+    penalty: str | None = "none",
 ) -> None:
     """Warn where the likelihood of a fitted linear model of classes has no maximum.
 
     There is none if a class has one side of a plane to itself, where rows may lie on the plane
     (Albert and Anderson 1984). Each plane that is looked at proves it: those of single columns, and
-    those of the model's own scores, which an ever larger likelihood leads to. Planes through rows
-    that only several columns together define are not found.
+    those of the model's own scores, which an ever larger likelihood leads to, and those through the
+    rows that the model is not certain of.
 
     Parameters
     ----------
@@ -46,6 +53,8 @@ def warn_of_separation(
         The column of the table that each encoded one is made from.
     classes
         The classes by position.
+    penalty
+        The setting; "none" where it makes the fit one without a penalty.
     """
     rows = counted(weight, len(target))[0]
     encoded, target = encoded[rows], target[rows]
@@ -58,31 +67,128 @@ def warn_of_separation(
         )
         if alone:
             who = _named(alone)
-        elif any(
-            _sides(one, is_own, strictly=True).any() for one in _planes(estimator, encoded, k)
-        ):
-            who = "a combination of columns"
         else:
-            continue
+            together = _together(estimator, encoded, is_own, sources) if len(classes) == 2 else ()
+            planes = _planes(estimator, encoded, k)
+            if not together and not any(_sides(one, is_own, strictly=True).any() for one in planes):
+                continue
+            who = f"a combination of columns{f' ({_listed(together)})' if together else ''}"
         tell(
             words(
                 f"learner {name!r}: {who} separates all or some rows of class {str(classes[k])!r} "
                 "from the other classes, so that without a penalty some coefficients have no "
                 "finite value; they are where the solver stopped, and their standard errors mean "
                 "nothing. Set ",
-                Setting("penalty", "l2"),
+                Setting("penalty", "l2") if penalty == "none" else Setting("C", 1.0),
                 "." if len(classes) > 2 else ", or use 'bayes', whose priors keep them finite.",
             )
         )
         return
 
 
+def diverging_columns(
+    encoded: Floats, score: Floats, sign: Floats, coefficients: Floats, sources: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns whose coefficients have no finite value at the maximum, if there are any.
+
+    In a direction in which rows that are not fitted as certain do not vary, and the others become
+    ever more certain, the likelihood rises for ever. Predictions that are certain for another
+    reason, such as a steep line, leave no such direction.
+
+    Parameters
+    ----------
+    encoded
+        Rows that count.
+    score
+        Their log odds, or the logarithm of their means over the mean of all.
+    sign
+        1 where a larger score suits the row's target for ever, -1 where a smaller one does, 0 where
+        neither does.
+    coefficients
+        Of the encoded columns, without the constant.
+    sources
+        The column of the table that each encoded one is made from.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
+    >>> score, sign = np.array([0.5, 0.0, -0.5, 25.0]), np.array([1.0, -1.0, 1.0, 1.0])
+    >>> diverging_columns(rows, score, sign, np.array([25.0, -0.5]), ["town", "age"])
+    ('town',)
+    """
+    is_certain = score * sign > _CERTAIN
+    if not is_certain.any():
+        return ()
+    spread = encoded.std(axis=0)
+    used = np.flatnonzero(spread > 0)
+    scaled = (encoded[:, used] - encoded[:, used].mean(axis=0)) / spread[used]
+    rows = np.column_stack([np.ones(len(scaled)), scaled])
+    vector = np.append(0.0, coefficients[used] * spread[used])
+    vector[0] = float(np.mean(score - scaled @ vector[1:]))
+    left = rows[~is_certain]
+    values, vectors = np.linalg.eigh(left.T @ left)
+    flat = vectors[:, values <= _FLAT * max(float(values[-1]), 1.0)]
+    # combinations of columns that are constant over all rows change no prediction
+    whole, directions = np.linalg.eigh(rows.T @ rows)
+    moves = directions[:, whole > _FLAT * whole[-1]]
+    direction = moves @ (moves.T @ (flat @ (flat.T @ vector)))
+    heights = (rows @ direction) * sign
+    largest = float(heights.max(initial=0.0))
+    if largest <= 0 or heights.min() < -1e-3 * largest:
+        return ()
+    part = np.abs(direction[1:])
+    named = [sources[int(used[j])] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
+    return tuple(dict.fromkeys(named))
+
+
+def _together(
+    estimator: Any, encoded: Floats, is_own: Bools, sources: Sequence[str]
+) -> tuple[str, ...]:
+    coefficients = getattr(estimator, "coef_", None)
+    if coefficients is None:
+        return ()
+    score = np.ravel(estimator.decision_function(encoded))
+    sign = np.where(is_own, 1.0, -1.0)
+    return diverging_columns(encoded, score, sign, np.ravel(coefficients), sources)
+
+
 def _named(columns: Sequence[str]) -> str:
     if len(columns) == 1:
         return f"column {columns[0]!r} alone"
+    return f"each of the columns {_listed(columns)} alone"
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """Name the first columns, and how many more there are."""
     more = len(columns) - _MOST_NAMED
-    listed = ", ".join(map(repr, columns[:_MOST_NAMED]))
-    return f"each of the columns {listed}{f' and {more} more' if more > 0 else ''} alone"
+    named = ", ".join(map(repr, columns[:_MOST_NAMED]))
+    return f"{named}{f' and {more} more' if more > 0 else ''}"
+
+
+def warn_of_levels_without_events(
+    name: str,
+    estimator: Any,
+    encoded: Floats,
+    target: Floats,
+    weight: Floats | None,
+    sources: Sequence[str],
+) -> None:
+    """Warn where a log link drives the mean of some rows without events to zero."""
+    rows = counted(weight, len(target))[0]
+    encoded, target = encoded[rows], target[rows]
+    score = encoded @ estimator.coef_ + estimator.intercept_ - np.log(target.mean())
+    sign = np.where(target == 0, -1.0, 0.0)
+    columns = diverging_columns(encoded, score, sign, estimator.coef_, sources)
+    if columns:
+        tell(
+            words(
+                f"learner {name!r}: some rows of {_listed(columns)} have a target of 0 without "
+                "exception, so that without a penalty their coefficients have no finite value and "
+                "predictions of 0; their standard errors mean nothing. Set ",
+                Setting("alpha", 1e-4),
+                " or join levels.",
+            )
+        )
 
 
 def _planes(estimator: Any, encoded: Floats, k: int) -> Iterator[Floats]:

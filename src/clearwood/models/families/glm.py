@@ -41,6 +41,8 @@ def _logistic(job: Job) -> Any:
 
     from sklearn.linear_model import LogisticRegression
 
+    from clearwood.models.estimators.logistic import Logistic
+
     penalty = one_of(job, "penalty", _PENALTIES)
     # a share of zero or one of l1 are the two pure penalties
     l1_ratio = {"none": 0.0, "l1": 1.0, "l2": 0.0, "elastic-net": job.settings["l1_ratio"]}[penalty]
@@ -59,7 +61,7 @@ def _logistic(job: Job) -> Any:
         settings["C"] = job.settings["C"]
         if penalty != "elastic-net":
             del settings["l1_ratio"]
-    return LogisticRegression(**settings)
+    return Logistic(**settings)
 
 
 def _one_vs_rest(job: Job) -> Any:
@@ -99,6 +101,7 @@ ENTRIES = (
         build=_glm,
         defaults={"distribution": "auto", "power": 1.5, "alpha": 1e-4},
         streams=Newton(_put_glm),
+        unpenalised={"alpha": 0},
         space={"alpha": Real(1e-6, 10.0, log=True)},
     ),
     _logistic_entry(

@@ -211,6 +211,7 @@ _OURS = _names(
         "clearwood.models.estimators.kernel_ridge": "LandmarkKernelRidge",
         "clearwood.models.estimators.local": "LocalRegressor",
         "clearwood.models.estimators.log_linear": "LogLinear",
+        "clearwood.models.estimators.logistic": "Logistic",
         "clearwood.models.estimators.membership": "Membership",
         "clearwood.models.estimators.natural_spline": "NaturalSpline",
         "clearwood.models.estimators.ordered": "OrderedRegression",

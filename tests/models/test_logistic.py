@@ -1,0 +1,66 @@
+"""Logistic and softmax regression: at the maximum of the likelihood."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import clearwood as cw
+from clearwood.models.estimators.logistic import Logistic
+
+
+def rows(n=600, seed=0):
+    """Columns of very different units, two of them nearly the same, and a code of nines."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    code = np.where(rng.random(n) < 0.02, 999_999.0, rng.normal(50, 10, n))
+    columns = {"a": a, "b": b, "near": 1e4 * a + 300 * rng.normal(size=n), "term": code}
+    return columns, a - 0.5 * b, rng
+
+
+def of_statsmodels(model, data, codes):
+    """Return coefficients and standard errors of the encoded columns, the constant first."""
+    api = pytest.importorskip("statsmodels.api")
+    matrix = api.add_constant(model.encoder_.transform(data))
+    kind = api.Logit if codes.max() == 1 else api.MNLogit
+    fit = kind(codes, matrix).fit(
+        disp=0, method="newton", tol=1e-12, maxiter=100, warn_convergence=False
+    )
+    return np.asarray(fit.params), np.asarray(fit.bse)
+
+
+@pytest.mark.filterwarnings("ignore:.*seems to have a code for missing")
+@pytest.mark.parametrize("settings", [{"penalty": "none"}, {"C": np.inf}, {"C": 1e12}])
+def test_unpenalised_coefficients_are_those_of_statsmodels(settings):
+    columns, score, rng = rows()
+    codes = (rng.random(600) < 1 / (1 + np.exp(2 - score))).astype(int)
+    data = cw.read({**columns, "y": np.array(["no", "yes"])[codes]}, target="y")
+    model = cw.learner("logistic", **settings).fit(data)
+    known, errors = of_statsmodels(model, data, codes)
+    ours = np.append(model.estimator_.intercept_, model.estimator_.coef_[0])
+    assert np.abs((ours - known) / errors).max() < 1e-6
+
+
+@pytest.mark.filterwarnings("ignore:.*seems to have a code for missing")
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_coefficients_of_several_classes_are_those_of_statsmodels(name):
+    columns, score, rng = rows()
+    scores = np.column_stack([np.zeros(600), score, -score]) + rng.gumbel(size=(600, 3))
+    codes = scores.argmax(axis=1)
+    data = cw.read({**columns, "y": np.array(["p", "q", "r"])[codes]}, target="y")
+    model = cw.learner(name, penalty="none").fit(data)
+    known, errors = of_statsmodels(model, data, codes)
+    ours = np.column_stack([model.estimator_.intercept_, model.estimator_.coef_])
+    assert np.abs(((ours[1:] - ours[0]).T - known) / errors).max() < 1e-6
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0}])
+def test_penalised_fits_are_scikit_learns(class_weight, n_classes):
+    rng = np.random.default_rng(1)
+    X, weight = rng.normal(size=(200, 2)), rng.uniform(0.5, 2, 200)
+    y = np.digitize(X[:, 0] + rng.normal(size=200), [0.0, 0.8][: n_classes - 1])
+    options = {"C": 0.3, "class_weight": class_weight, "tol": 1e-10, "max_iter": 1_000}
+    ours = Logistic(**options).fit(X, y, sample_weight=weight)
+    theirs = LogisticRegression(solver="newton-cg", **options).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-7)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
