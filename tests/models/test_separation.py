@@ -105,5 +105,6 @@ def test_a_level_without_events_is_named_for_counts():
     data = cw.read(rows, target="claims", task="count")
     with pytest.warns(cw.ClearwoodWarning, match="rows of 'town' have a target of 0"):
         model = cw.learner("glm", alpha=0).fit(data)
-    assert cw.coefficients(model, data).notes[-1].startswith("'town' has rows without events")
+    notes = cw.coefficients(model, data).notes
+    assert any(note.startswith("'town' has rows without events") for note in notes)
     assert model.predict(data)[town == "z"].max() < 1e-9

@@ -468,6 +468,8 @@ class Learner(TableModel):
             native_levels=entry.native_levels,
             task=self.task_.value,
             seed=self.seed,
+            # trees divide rows where levels are 0 and 1
+            unseen="mean" if entry.categories == "onehot" and entry.reading != "tree" else "zeros",
         )
 
     def _training(

@@ -40,6 +40,7 @@ from clearwood.explanation.factors.multiplied import compared_product, product_o
 from clearwood.explanation.factors.points import points_of
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
+from clearwood.explanation.linear.contrasts import on_unseen_levels
 from clearwood.explanation.scales import Unit
 from clearwood.models import Learner, TableModel, save
 from clearwood.table import Table, as_table, read_as
@@ -147,7 +148,10 @@ def factors(
     result, anchored = _single(cells, table, chosen, seed)
     if points is not None:
         result = _pointed(result, learner, table, points, cutoff)
-    return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
+    result = replace(result, confidence=confidence)
+    result = with_errors(result, anchored, table, errors, seed=seed)
+    others = (note for note in on_unseen_levels(learner.encoder_) if note not in result.notes)
+    return replace(result, notes=(*result.notes, *others))
 
 
 def _of_averaged(

@@ -27,7 +27,7 @@ from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.weights import counted
 from clearwood.explanation.games.scores import score_of
-from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
+from clearwood.explanation.linear.contrasts import Contrast, contrasts_of, on_unseen_levels
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.imputed import Estimate, joined
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
@@ -345,17 +345,19 @@ def _estimated(
     shares = gap_shares(features.column(name) for name in learner.encoder_.used_)
     table_of["gap_shares"] = shares
     filled = (_filled(shares),) if shares else ()
+    others = on_unseen_levels(learner.encoder_)
     if chooses_columns(learner):
         table_of |= {"chosen_by": "same rows", "chooser": learner.name}
     if hasattr(learner.estimator_, "posterior_of"):
         _check_posterior(errors)
         posterior = _posterior(learner, combined, confidence)
-        posterior["notes"] = (*filled, *posterior["notes"])
+        posterior["notes"] = (*filled, *posterior["notes"], *others)
         return Coefficients(**table_of, **posterior), None, combined
     chosen = _chosen_errors(errors, table)
     family = _family(learner)
     if family is None:
-        without = {**_without_errors(len(lines)), "notes": (*filled, _why_no_errors(learner))}
+        notes = (*filled, _why_no_errors(learner), *others)
+        without = {**_without_errors(len(lines)), "notes": notes}
         return Coefficients(**table_of, **without), None, combined
     fitted = Fitted(
         family=family,
@@ -370,11 +372,12 @@ def _estimated(
     fitted = replace(fitted, penalty=_penalty(learner, fitted))
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
     if known is None:
-        without = {**_without_errors(len(lines)), "notes": (*filled, _why_no_errors(learner))}
+        notes = (*filled, _why_no_errors(learner), *others)
+        without = {**_without_errors(len(lines)), "notes": notes}
         return Coefficients(**table_of, **without), None, combined
     if chooses_columns(learner):
         known["notes"] = (_after_selection(has_errors=True), *known["notes"])
-    known["notes"] = (*filled, *known["notes"])
+    known["notes"] = (*filled, *known["notes"], *others)
     return Coefficients(**table_of, **known), fitted, combined
 
 

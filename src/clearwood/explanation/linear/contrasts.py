@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Column, Encoder, Kind, Table, calendar_features
 
-__all__ = ["Contrast", "contrasts_of"]
+__all__ = ["Contrast", "contrasts_of", "on_unseen_levels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,15 @@ def contrasts_of(
             line[1 + j], constant[1 + j] = slope, at_zero
             lines.append(Contrast(name, part or "", "", line))
     return [Contrast("", "", "", constant), *lines]
+
+
+def on_unseen_levels(encoder: Encoder) -> tuple[str, ...]:
+    """Say what a model gives levels that it was not fitted to, where that is the mean of others."""
+    rule = (
+        "levels that no training row has, and missing ones where none were missing, get the mean "
+        "of the levels' effects, weighted by their training rows"
+    )
+    return (rule,) if encoder.averaging_ else ()
 
 
 def _check_base(encoder: Encoder, base: Mapping[str, str]) -> None:

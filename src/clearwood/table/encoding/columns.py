@@ -173,13 +173,18 @@ class OneHotEncoder:
     Parameters
     ----------
     positions
-        The column of each level of the schema, then of unseen levels and of missing; -1 for none.
+        The column of each level of the schema, then of unseen levels and of missing; -1 for none,
+        -2 for the level that others are compared with.
     width
         How many model columns it fills.
+    shares
+        What the columns hold for what has none: the share of each level in the training rows, so
+        that a linear model predicts the mean of its levels; zeros where None.
     """
 
     positions: NDArray[np.int32]
     width: int
+    shares: Floats | None = None
 
     @property
     def standardisable(self) -> Bools:
@@ -196,6 +201,8 @@ class OneHotEncoder:
         rows = np.flatnonzero(position >= 0)
         out[:] = 0.0
         out[rows, position[rows]] = 1.0
+        if self.shares is not None:
+            out[position == -1] = self.shares
 
 
 ColumnEncoder = NumberEncoder | LookupEncoder | OneHotEncoder

@@ -67,8 +67,12 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         Standardise numbers, ranks, ordinal codes, calendar features and target encodings to mean 0
         and standard deviation 1 over the training rows. Columns of 0 and 1 stay as they are.
     reference
-        Leave out the one-hot column of the most frequent level, for models without a penalty. A
-        level never seen is then encoded like that level; without ``reference``, like none.
+        Leave out the one-hot column of the most frequent level, for models without a penalty.
+    unseen
+        What levels that training rows do not have, and missing ones where none were missing, hold:
+        "mean" is the mean over the training rows, with which a linear model predicts the weighted
+        mean of the levels' effects. With "zeros" they are encoded like no level in one-hot (with
+        ``reference`` like the one left out), and in yes/no and ordered columns like the middle one.
     max_levels
         More levels than this in a category are refused, unless ``categories="target"``.
     native_levels
@@ -85,6 +89,8 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     Attributes
     ----------
+    averaging_ : tuple of str
+        Columns of levels in which a level never seen holds the mean of the training rows.
     schema_ : Schema
         The features used.
     used_ : tuple of str
@@ -100,9 +106,9 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     Notes
     -----
-    An unseen level is encoded as zeros in one-hot, -1 in ordinal, NaN in native and 0 (the mean) in
-    target encoding; in yes/no and ordered columns it counts as missing. Missing is -1 in ordinal
-    encoding (NaN with ``missing="native"``) and NaN in native.
+    An unseen level is encoded as zeros in one-hot (see ``unseen``), -1 in ordinal, NaN in native,
+    and 0 (the mean) in target encoding; in yes/no and ordered columns it counts as missing. Missing
+    is -1 in ordinal encoding (NaN with ``missing="native"``) and NaN in native.
 
     Target encoding follows Hiabu (2024), definition 5.2.5. For two classes the target is membership
     in the class that sorts last; for more there is one model column a class. ``fit_transform``
@@ -138,6 +144,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         smooth: float = 0.0,
         task: str | None = None,
         seed: int = 0,
+        unseen: Literal["zeros", "mean"] = "zeros",
     ) -> None:
         self.categories = categories
         self.missing = missing
@@ -149,6 +156,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self.smooth = smooth
         self.task = task
         self.seed = seed
+        self.unseen = unseen
 
     def fit(self, table: Table, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the encoding.
@@ -212,6 +220,14 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def standardisable_(self) -> NDArray[np.bool_]:
         """Which model columns are quantities, which ``scale`` standardises."""
         return np.concatenate([encoder.standardisable for encoder in self._encoders])
+
+    @property
+    def averaging_(self) -> tuple[str, ...]:
+        """Columns of levels in which a level never seen holds the mean of the training rows."""
+        check_is_fitted(self, "columns_")
+        if self.unseen != "mean":
+            return ()
+        return tuple(column.name for column in self.schema_.columns if column.levels)
 
     def transform(self, table: Table) -> Floats:
         """Encode rows.

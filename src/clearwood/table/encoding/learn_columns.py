@@ -86,18 +86,30 @@ def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
     return NumberEncoder(tuple(parts), fill, indicator), [*encoded, *_indicator(column, indicator)]
 
 
-def learn_yes_no(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Encode as 0 and 1; with imputation, gaps are the more frequent value."""
+def learn_yes_no(column: Column, weight: Weight, *, impute: bool, mean: bool) -> Learned:
+    """Encode as 0 and 1; with imputation, gaps are the more frequent value, or the mean."""
     counts = level_counts(column, weight)[: len(column.levels)]
     fill = float(np.argmax(counts)) if len(counts) else 0.0
+    if mean and not (column.values < 0).any():
+        fill = _mean_code(counts)
     return _learn_order(column, impute=impute, fill=fill, quantities=0)
 
 
-def learn_ranks(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Encode an ordered category by rank; with imputation, gaps are the median rank."""
+def learn_ranks(column: Column, weight: Weight, *, impute: bool, mean: bool) -> Learned:
+    """Encode an ordered category by rank; with imputation, gaps are the median rank, or the mean.
+
+    Where training rows have gaps, an indicator makes good what they are filled with.
+    """
     known = ~column.missing
     fill = float(lower_median(column.values[known], _of(weight, known))) if known.any() else 0.0
+    if mean and known.all():
+        fill = _mean_code(level_counts(column, weight)[: len(column.levels)])
     return _learn_order(column, impute=impute, fill=fill, quantities=1)
+
+
+def _mean_code(counts: NDArray[Any]) -> float:
+    total = float(counts.sum())
+    return float(counts @ np.arange(len(counts))) / total if total > 0 else 0.0
 
 
 def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) -> Learned:
@@ -124,14 +136,19 @@ def learn_codes(column: Column, *, unseen: float, missing: float, quantities: in
     return LookupEncoder(table, quantities), [Encoded(column.name, column.name, None, levels)]
 
 
-def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
-    """Encode each level that occurs as a column of its own, and missing where it occurs."""
+def learn_onehot(column: Column, weight: Weight, *, reference: bool, mean: bool) -> Learned:
+    """Encode each level that occurs as a column of its own, and missing where it occurs.
+
+    With ``mean``, what did not occur has the share of each level in its column.
+    """
     k = len(column.levels)
     counts = level_counts(column, weight)
     seen = list(np.flatnonzero(counts[:k]))
-    if reference and seen:
-        seen.remove(np.argmax(counts[:k]))
     positions = np.full(k + 2, -1, dtype=np.int32)
+    if reference and seen:
+        base = np.argmax(counts[:k])
+        seen.remove(base)
+        positions[base] = -2
     positions[seen] = np.arange(len(seen))
     encoded = [
         Encoded(f"{column.name}={level}", column.name, level, (level,))
@@ -140,7 +157,11 @@ def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
     if counts[k + 1]:
         positions[k + 1] = len(seen)
         encoded.extend(_indicator(column, indicator=True))
-    return OneHotEncoder(positions, len(encoded)), encoded
+    shares = None
+    if mean:
+        shares = np.zeros(len(encoded))
+        shares[: len(seen)] = counts[seen] / max(float(counts[:k].sum()), 1e-300)
+    return OneHotEncoder(positions, len(encoded), shares), encoded
 
 
 def learn_target(column: Column, codes: Floats, outputs: tuple[str, ...]) -> Learned:

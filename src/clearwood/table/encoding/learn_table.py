@@ -37,6 +37,7 @@ _AT_ONCE = 1 << 18
 _OPTIONS = {
     "categories": ("onehot", "ordinal", "native", "target"),
     "missing": ("impute", "native"),
+    "unseen": ("zeros", "mean"),
 }
 
 
@@ -53,6 +54,7 @@ class Ways:
     smooth: float
     task: str | None
     seed: int
+    unseen: str = "zeros"
 
     def __post_init__(self) -> None:
         for option, known in _OPTIONS.items():
@@ -94,17 +96,17 @@ class Ways:
 
     def learn(self, column: Column, way: str, weight: Weight) -> Learned:
         """Learn a column whose encoding does not use the target."""
-        impute = self.missing == "impute"
+        impute, mean = self.missing == "impute", self.unseen == "mean"
         if way == "number":
             return learn_numbers(column, weight, impute=impute)
         if way == Kind.DATE:
             return learn_dates(column, weight, impute=impute)
         if way == Kind.YES_NO:
-            return learn_yes_no(column, weight, impute=impute)
+            return learn_yes_no(column, weight, impute=impute, mean=mean)
         if way == "rank":
-            return learn_ranks(column, weight, impute=impute)
+            return learn_ranks(column, weight, impute=impute, mean=mean)
         if way == "onehot":
-            return learn_onehot(column, weight, reference=self.reference)
+            return learn_onehot(column, weight, reference=self.reference, mean=mean)
         if way == "native":
             return learn_codes(column, unseen=math.nan, missing=math.nan, quantities=0)
         missing = -1.0 if impute else math.nan
