@@ -70,6 +70,11 @@ def test_iso_weeks_are_those_of_the_calendar(day):
         (["05-Jan-18", "28-Feb-18"], "2018-01-05"),
         (["05JAN2018"], "2018-01-05"),
         (["2010-11", "2011-02"], "2010-11-01"),
+        (["2018-5", "2018-11"], "2018-05-01"),
+        (["Q4 FY2018", "Q1 FY2019"], "2018-10-01"),
+        (["Third quarter 2018", "first quarter of 2018"], "2018-07-01"),
+        (["T2 2018", "T1 2019"], "2018-04-01"),
+        (["5 de mayo de 2018", "1 de enero de 2019"], "2018-05-05"),
     ],
 )
 def test_other_ways_to_write_times(levels, day):
@@ -142,3 +147,54 @@ def test_the_hint_names_months_in_the_order_of_the_calendar():
     with pytest.raises(cw.InputError) as error:
         cw.read(data, target="y", time="when")
     assert "kinds={'when': ['Jan', 'Feb', 'Mar']}" in str(error.value.hint)
+
+
+LANGUAGES = {
+    "French": "janvier février mars avril mai juin juillet août septembre octobre novembre "
+    "décembre",
+    "French, short": "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+    "Spanish, short": "ene feb mar abr may jun jul ago sep oct nov dic",
+    "Italian, short": "gen feb mar apr mag giu lug ago set ott nov dic",
+    "Dutch, short": "jan feb mrt apr mei jun jul aug sep okt nov dec",
+    "Portuguese": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
+    "dezembro",
+    "Swedish": "januari februari mars april maj juni juli augusti september oktober november "
+    "december",
+    "Polish": "styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik "
+    "listopad grudzień",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "form", ["{name} {year}", "{name}-{year}", "{year} {name}", "{name} {short}"]
+)
+def test_months_of_other_languages_are_in_the_order_of_the_calendar(language, form, tmp_path):
+    names = LANGUAGES[language].split()
+    written = [
+        form.format(name=name, year=year, short=year % 100)
+        for year in (2017, 2018, 2019)
+        for name in names
+    ]
+    order = np.random.default_rng(0).permutation(36)
+    lines = [f"{written[k]},{k},{k % 5}" for k in order]
+    (tmp_path / "rows.csv").write_text("\n".join(["when,number,y", *lines]))
+    table = cw.read(tmp_path / "rows.csv", target="y", time="when")
+    np.testing.assert_array_equal(np.argsort(np.argsort(table.times)), table["number"].values)
+
+
+def test_a_time_that_is_none_is_named():
+    times = ["Jan-2018", "Feb-2018", "Mar-2018", "Apr-2018", "unknown", "May-2018"]
+    rows = {"when": times * 3, "x": np.arange(18.0), "y": np.arange(18) % 4}
+    with pytest.raises(
+        cw.InputError, match=r"has values that are no time: 'unknown'\. Hint: correct"
+    ):
+        cw.read(rows, target="y", time="when")
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [["set A", "set B"], ["Mag 7", "Set 3"], ["mark 2018", "Feb 2018"], ["jui 2018", "Feb 2018"]],
+)
+def test_words_that_only_resemble_months_are_words(levels):
+    assert parse_dates(levels) is None

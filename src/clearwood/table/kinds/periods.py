@@ -10,30 +10,28 @@ from numpy.typing import NDArray
 
 __all__ = ["are_ambiguous", "months_of", "parse_periods"]
 
-#: Names of months in English, German, French, Spanish, Italian and Dutch; English and German ones
-#: may be shortened to three letters or more. Other short names are words too often ("set", "gen").
+#: Names of months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish
+#: and Norwegian, and Polish. Three letters or more of a name do, where they are of one month only.
 _NAMES = (
-    ("january", "januar", "jänner", "jaenner", "janvier", "enero", "gennaio", "januari"),
-    ("february", "februar", "feber", "février", "fevrier", "febrero", "febbraio", "februari"),
-    ("march", "märz", "maerz", "mrz", "mär", "mars", "marzo", "maart"),
-    ("april", "avril", "abril", "aprile"),
-    ("may", "mai", "mayo", "maggio", "mei"),
-    ("june", "juni", "juin", "junio", "giugno"),
-    ("july", "juli", "juillet", "julio", "luglio"),
-    ("august", "août", "aout", "agosto", "augustus"),
-    ("september", "septembre", "septiembre", "settembre"),
-    ("october", "oktober", "octobre", "octubre", "ottobre"),
-    ("november", "novembre", "noviembre"),
-    ("december", "dezember", "décembre", "decembre", "diciembre", "dicembre"),
+    "january januar jänner jaenner janvier enero gennaio janeiro januari styczeń stycznia",
+    "february februar feber février fevrier febrero febbraio fevereiro februari luty lutego",
+    "march märz maerz mrz mars marzo março marco maart mrt marts marzec marca",
+    "april avril abril aprile kwiecień kwietnia",
+    "may mai mayo maggio maio mei maj maja",
+    "june juni juin junio giugno junho czerwiec czerwca",
+    "july juli juillet julio luglio julho lipiec lipca",
+    "august août aout agosto augustus augusti sierpień sierpnia",
+    "september septembre septiembre settembre setembro wrzesień września",
+    "october oktober octobre octubre ottobre outubro październik października",
+    "november novembre noviembre novembro listopad listopada",
+    "december dezember décembre decembre diciembre dicembre dezembro desember grudzień grudnia",
 )
-_MONTHS = {name: k for k, names in enumerate(_NAMES, start=1) for name in names}
-_SHORTENED = {
-    name[:size]: k
-    for k, names in enumerate(_NAMES, start=1)
-    for name in names[:2]
-    for size in range(3, len(name))
-} | {"sept": 9, "jän": 1, "okt": 10, "dez": 12}
-_NUMBERED = _SHORTENED | _MONTHS
+_MONTHS = {name: k for k, names in enumerate(_NAMES, start=1) for name in names.split()}
+_SHORTENED: dict[str, set[int]] = {}
+for _name, _number in _MONTHS.items():
+    for _size in range(3, len(_name)):
+        _SHORTENED.setdefault(_name[:_size], set()).add(_number)
+_NUMBERED = {name: min(found) for name, found in _SHORTENED.items() if len(found) == 1} | _MONTHS
 
 #: Two digits of a year are those of 1941 to 2040, whatever else a column holds, so that a new row
 #: is read as the others were.
@@ -43,13 +41,15 @@ _FIRST_YEAR, _LAST_YEAR = 1800, 2100
 
 _YEAR = r"(?P<year>\d{4})"
 _ANY_YEAR = r"(?P<year>\d{4}|'?\d{2})"
-_NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
-_SEP = r"[\s\-/._,]*"
+_NAME = r"(?P<name>[^\W\d_]{3,12})\.?"
+_SEP = r"[\s\-/._,]*(?:(?<=\s)(?:of|de|del|di)\s+)?"
 _CUT = r"[\s\-/._,]+"
-_QUARTER = r"(?:q|quarter|quartal|qtr)"
+_QUARTER = r"(?:q|quarter|quartal|qtr|trimestre|trim\.?|kwartaal|kwartał|kvartal)"
+_FISCAL = r"(?:(?:fy|cy|gj)[\s\-]?)?"
 _HALF = r"(?:h|hj|half|halbjahr|half-year)"
 _WEEK = r"(?:w|kw|wk|week|woche)"
 _ORDINAL = r"(?:\.|st|nd|rd|th)?"
+_ORDINALS = ("first", "second", "third", "fourth")
 
 #: What a string can stand for, and how it is written.
 _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -66,7 +66,7 @@ _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "month",
         (
-            rf"{_YEAR}[-/](?P<month>\d{{2}})",
+            rf"{_YEAR}[-/](?P<month>\d{{1,2}})",
             rf"(?P<month>\d{{1,2}})[-/]{_YEAR}",
             rf"{_YEAR}{_SEP}m(?P<month>\d{{1,2}})",
             rf"m(?P<month>\d{{1,2}}){_SEP}{_YEAR}",
@@ -75,9 +75,12 @@ _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "quarter",
         (
-            rf"{_YEAR}{_SEP}{_QUARTER}\s?(?P<quarter>[1-4])",
-            rf"{_QUARTER}\s?(?P<quarter>[1-4]){_SEP}{_ANY_YEAR}",
-            rf"(?P<quarter>[1-4]){_ORDINAL}\s?{_QUARTER}{_SEP}{_ANY_YEAR}",
+            rf"{_FISCAL}{_YEAR}{_SEP}{_QUARTER}\s?(?P<quarter>[1-4])",
+            rf"{_QUARTER}\s?(?P<quarter>[1-4]){_SEP}{_FISCAL}{_ANY_YEAR}",
+            rf"(?P<quarter>[1-4]){_ORDINAL}\s?{_QUARTER}{_SEP}{_FISCAL}{_ANY_YEAR}",
+            rf"(?P<word>first|second|third|fourth) quarter{_SEP}(?:of )?{_FISCAL}{_YEAR}",
+            rf"(?:t(?P<quarter>[1-4])){_SEP}{_YEAR}",
+            rf"{_YEAR}{_SEP}t(?P<quarter>[1-4])",
             rf"{_YEAR}{_SEP}(?P<quarter>[1-4]){_ORDINAL}\s?{_QUARTER}",
         ),
     ),
@@ -198,6 +201,8 @@ def _of_fields(fields: dict[str, str]) -> date | None:
     month: int | None = 1
     if "name" in fields:
         month = _NUMBERED.get(fields["name"].casefold())
+    if "word" in fields:
+        fields = {**fields, "quarter": str(1 + _ORDINALS.index(fields["word"].casefold()))}
     for unit, size in (("month", 1), ("quarter", 3), ("half", 6)):
         if unit in fields:
             month = size * (int(fields[unit]) - 1) + 1

@@ -15,6 +15,7 @@ from clearwood._shared.errors import (
 )
 from clearwood.table.column import Column
 from clearwood.table.identical import IDENTICAL_ROWS
+from clearwood.table.kinds.dates import parse_dates
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.periods import months_of
 from clearwood.table.types import Kind, Role, Task
@@ -182,6 +183,17 @@ def check_time(column: Column | None) -> None:
     if column is None or column.kind not in (Kind.CATEGORY, Kind.TEXT):
         return
     levels = list(column.levels) or sorted({str(text) for text in column.values if text})
+    odd = [level for level in levels if parse_dates([level]) is None]
+    times = [level for level in levels if level not in odd]
+    if len(odd) < len(times) and parse_dates(times) is not None:
+        raise InputError(
+            f"the time {column.name!r} has values that are no time: "
+            f"{', '.join(map(repr, odd[:3]))}",
+            parameter="time",
+            value=column.name,
+            hint="correct them, or leave these rows out: rows without a time have no place in the "
+            "order.",
+        )
     shown = ", ".join(map(repr, levels[:3]))
     order = months_of(levels) or [*levels[:2], "..."]
     raise InputError(
