@@ -181,3 +181,22 @@ def test_a_category_with_thousands_of_levels_is_pointed_out():
 def test_words_among_numbers_are_pointed_out():
     with pytest.warns(cw.ClearwoodWarning, match="column 'x' holds numbers except for .*'plenty'"):
         cw.read(with_feature([*(str(i % 9) for i in range(29)), "plenty"]))
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_numbers_that_are_named_like_codes_are_asked_about_and_others_are_not(tmp_path, parts):
+    rng = np.random.default_rng(0)
+    rows = {
+        "product": rng.choice([10, 20, 30, 40], 300),
+        "jobCode": rng.integers(1, 6, 300),
+        "zip": rng.choice([10115, 20095, 80331], 300),
+        "rooms": rng.integers(1, 6, 300),
+        "stores": rng.integers(1, 200, 300),
+        "year": rng.integers(2015, 2019, 300),
+    }
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    with pytest.warns(cw.ClearwoodWarning, match="if they are codes, set kinds=") as told:
+        cw.read(tmp_path / "rows.csv", parts=parts)
+    asked = [str(one.message).split("'")[1] for one in told]
+    assert asked == ["product", "jobCode", "zip"]

@@ -23,7 +23,7 @@ def table():
             "age": [None, *rng.integers(18, 80, N - 1).tolist()],
             "height": rng.normal(1.7, 0.1, N),
             "town": ["Chur", "Bern", None, "Basel"] * 10,
-            "smokes": [True, False] * 20,
+            "smokes": [True, False] + [True] * 18 + [False] * 20,
             "joined": np.datetime64("2024-01-01") + rng.integers(0, 99, N),
             "cost": rng.normal(size=N),
         },

@@ -16,16 +16,18 @@ __all__ = ["are_few_levels", "named_like_code"]
 #: Whole numbers with at most so many different values, each in some rows on average, are levels of
 #: a column whose groups are asked about.
 _MOST_LEVELS, _ROWS_PER_LEVEL = 10, 3
-#: Codes are three or more whole numbers close to each other, each in some rows on average.
-_FEWEST_CODES, _WIDEST, _ROWS_PER_CODE = 3, 20, 10
+#: Codes are three or more whole numbers, each in some rows on average.
+_FEWEST_CODES, _MOST_CODES, _ROWS_PER_CODE = 3, 20, 10
 
 #: Words at the end of a name, or all of it, that say that numbers are names of something.
 _CODE_NAME = re.compile(
     r"(code|codes|type|typ|kind)$"
     r"|(^|[_\W]|(?<=[a-z])(?=[A-Z]))(class|category|cat|region|zone|district|state|county|country|"
     r"sector|industry|branch|occupation|job|brand|make|colou?r|race|ethnicity|ethnic|gender|sex|"
-    r"religion|nationality|marital|marital[_\W]?status|marriage|department|dept|channel|territory|"
-    r"id)$",
+    r"religion|nationality|marital|status|marriage|department|dept|channel|territory|zip|plz|"
+    r"product|segment|cluster|group|store|shop|site|plant|school|ward|tract|municipality|province|"
+    r"purpose|reason|housing|method|source|origin|dealer|agent|vendor|supplier|team|"
+    r"id)s?$",
     re.IGNORECASE,
 )
 
@@ -72,8 +74,9 @@ def named_like_code(evidence: Evidence) -> Finding | None:
         return None
     low, high = evidence.range
     n_present = evidence.n_rows - evidence.n_missing
-    width = high - low + 1
-    if not _FEWEST_CODES <= width <= _WIDEST or n_present < _ROWS_PER_CODE * width:
+    seen = evidence.sample
+    n_codes = len(np.unique(seen[~np.isnan(seen)]))
+    if not _FEWEST_CODES <= n_codes <= _MOST_CODES or n_present < _ROWS_PER_CODE * n_codes:
         return None
     if low >= YEARS[0] and high <= YEARS[1]:
         return None
