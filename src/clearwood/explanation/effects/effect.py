@@ -40,6 +40,7 @@ from clearwood.explanation.outputs import (
     rows_used,
     two_rows_or_more,
 )
+from clearwood.table import Encoder, gap_shares
 
 __all__ = ["effect", "measured_effect"]
 
@@ -198,7 +199,7 @@ def effect(
         # what is wrong with the options is an error for components too
         chosen = Options(kind=kind, points=points, bands=bands, band=band, confidence=confidence)
         result = _component(explained, names, chosen, output, scale)
-        return noting_zero_weights(result, n_zero)
+        return noting_zero_weights(_with_gaps(result, explained), n_zero)
     options = Options(
         kind=kind,
         points=points,
@@ -231,7 +232,25 @@ def effect(
             standard_errors=None,
             notes=(*result.notes, note),
         )
-    return noting_zero_weights(result, n_zero)
+    return noting_zero_weights(_with_gaps(result, explained), n_zero)
+
+
+def _with_gaps(result: Effect, explained: Explained) -> Effect:
+    """Return the effect with the share of rows in which columns of the model are missing."""
+    encoder = getattr(explained.model, "encoder_", None)
+    columns = [
+        column
+        for column in explained.predictor().columns
+        if not isinstance(encoder, Encoder) or column.name in encoder.used_
+    ]
+    if len(columns) < 2 or result.kind == "marginal":
+        return result  # nothing is adjusted for
+    if explained.in_parts is None:
+        return replace(result, gap_shares=gap_shares(columns))
+    parts = explained.in_parts.parts
+    missing = {column.name: parts.missing.get(column.name, 0) for column in columns}
+    shares = {name: n / parts.n_rows for name, n in missing.items() if n}
+    return replace(result, gap_shares=shares)
 
 
 def _named(columns: Sequence[Any]) -> tuple[Any, ...]:

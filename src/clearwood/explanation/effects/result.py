@@ -1,6 +1,7 @@
 """What one or two columns do to a model's prediction."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.effects.shape import sentence_of
 from clearwood.explanation.outputs import grid_columns, rows_used
 from clearwood.explanation.scales import Unit
+from clearwood.table import gaps_listed
 
 __all__ = ["BANDS", "FEW_FREEDOM", "TITLES", "Effect"]
 
@@ -112,6 +114,9 @@ class Effect(Result):
         Whether it was read off the model's exact decomposition.
     notes
         What the reader should know.
+    gap_shares
+        The share of the rows in which columns of the model are missing, for those that have gaps:
+        there the effect of another column is not adjusted for them.
     """
 
     kind: EffectKind
@@ -141,6 +146,17 @@ class Effect(Result):
     derivative: bool = False
     exact: bool = False
     notes: tuple[str, ...] = ()
+    gap_shares: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def gap_note(self) -> str:
+        """Which columns have gaps, and what that means for the effect; empty where none has."""
+        if not self.gap_shares:
+            return ""
+        return (
+            f"{gaps_listed(self.gap_shares)}: there the model has a stand-in, so effects are not "
+            "adjusted for what is missing"
+        )
 
     @property
     def model(self) -> str:
@@ -202,7 +218,8 @@ class Effect(Result):
         text = sentence_of(self)
         return f"{text[:1].upper()}{text[1:]}."
 
-    def __repr__(self) -> str:
+    def _head(self) -> str:
+        """Return everything but what is said of gaps."""
         size = " × ".join(f"{len(values)}" for values in self.grid)
         low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         outside = ""
@@ -213,9 +230,13 @@ class Effect(Result):
             f"\n{self.sentence}" if self.sentence else ""
         )
 
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self._head(), self.gap_note]))
+
     def _repr_html_(self) -> str:
+        notes = (*self.notes, *filter(None, [self.gap_note]))
         if len(self.columns) == 2 or self.values.ndim > 1:
-            return html_table(repr(self), ("",), (), self.notes)
+            return html_table(self._head(), ("",), (), notes)
         step = max(1, len(self.grid[0]) // 12)
         rows = [
             (
@@ -227,7 +248,7 @@ class Effect(Result):
             for k in range(0, len(self.grid[0]), step)
         ]
         headings = (self.columns[0], str(self.unit), "share of rows", "")
-        return html_table(repr(self), headings, rows, self.notes)
+        return html_table(self._head(), headings, rows, notes)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return one row per point of the grid (and output): value, band, density, extrapolation.
@@ -277,6 +298,7 @@ class Effect(Result):
                 "evaluations": self.evaluations,
                 "about": self.about.to_json(),
                 "notes": self.notes,
+                "gap_shares": self.gap_shares,
             }
         )
 

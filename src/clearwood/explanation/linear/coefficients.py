@@ -351,12 +351,12 @@ def _estimated(
     if hasattr(learner.estimator_, "posterior_of"):
         _check_posterior(errors)
         posterior = _posterior(learner, combined, confidence)
-        posterior["notes"] = (*filled, *posterior["notes"], *others)
+        posterior["notes"] = (*posterior["notes"], *others, *filled)
         return Coefficients(**table_of, **posterior), None, combined
     chosen = _chosen_errors(errors, table)
     family = _family(learner)
     if family is None:
-        notes = (*filled, _why_no_errors(learner), *others)
+        notes = (_why_no_errors(learner), *others, *filled)
         without = {**_without_errors(len(lines)), "notes": notes}
         return Coefficients(**table_of, **without), None, combined
     fitted = Fitted(
@@ -372,12 +372,12 @@ def _estimated(
     fitted = replace(fitted, penalty=_penalty(learner, fitted))
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
     if known is None:
-        notes = (*filled, _why_no_errors(learner), *others)
+        notes = (_why_no_errors(learner), *others, *filled)
         without = {**_without_errors(len(lines)), "notes": notes}
         return Coefficients(**table_of, **without), None, combined
     if chooses_columns(learner):
         known["notes"] = (_after_selection(has_errors=True), *known["notes"])
-    known["notes"] = (*filled, *known["notes"], *others)
+    known["notes"] = (*known["notes"], *others, *filled)
     return Coefficients(**table_of, **known), fitted, combined
 
 
@@ -387,10 +387,10 @@ def _filled(shares: Mapping[str, float]) -> str:
         words(
             f"{gaps_listed(shares)}: there the model has a stand-in and a mark, so the other "
             "coefficients are not adjusted for what is missing, which no standard error shows; ",
+            Call("coefficients", ("model", "data"), {"gaps": "impute"}),
+            " fills gaps by draws, and ",
             Option("gaps", "complete"),
-            " fits to complete rows, and ",
-            Option("gaps", "impute"),
-            " fills gaps by draws",
+            " fits to complete rows",
         )
     )
 

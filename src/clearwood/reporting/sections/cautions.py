@@ -487,8 +487,10 @@ def _missing(findings: Findings) -> Iterator[Caution]:
         yield Caution(
             f"{count(len(incomplete), 'column')} with many missing values",
             "If values are missing for a reason related to the target, the model learns that "
-            "reason, and it may not hold elsewhere.",
-            "Find out why they are missing.",
+            "reason, and it may not hold elsewhere. Where they are missing the model has a "
+            "stand-in, so the effects of other columns are not adjusted for them there.",
+            "Find out why they are missing. cw.coefficients and cw.direct_effect can use complete "
+            "rows, or fill gaps by draws (gaps=).",
             tuple(incomplete),
         )
 

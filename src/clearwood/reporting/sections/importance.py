@@ -165,6 +165,8 @@ def _effects(findings: Findings) -> list[Block]:
         ),
         _averaged_over(some, findings.options.seed),
     ]
+    if some.gap_note:
+        paragraphs.append(sentence(some.gap_note))
     outputs = _classes_shown(findings)
     if outputs and len(outputs) < len(findings.classes):
         paragraphs.append(
