@@ -233,6 +233,21 @@ def test_coefficients_are_those_of_the_library(cli, claims):
     assert Path("c.svg").read_text().startswith("<svg")
 
 
+def test_a_single_row_is_explained_although_its_outcome_is_known(cli, model, claims):
+    """Nothing is learned from it, so one row is enough and its outcome may be the only one."""
+    lines = Path(claims).read_text().splitlines()
+    Path("one.csv").write_text("\n".join(lines[:2]))
+    features = [name for name in lines[0].split(",") if name != "accidents"]
+    table = cw.read(claims, target="accidents").head(1)
+    header = ",".join(features)
+    row = [str(table.to_dict()[name][0] or "") for name in features]
+    Path("without.csv").write_text(f"{header}\n{','.join(row)}")
+    words = ("explain", "shapley", model, claims, "--of")
+    answer, same = cli(*words, "one.csv"), cli(*words, "without.csv")
+    assert answer.code == 0, answer.err
+    assert answer.out == same.out
+
+
 def test_gaps_are_left_out_or_filled_as_the_library_does(cli, refused, claims):
     lines = Path(claims).read_text().splitlines()
     head = lines[0].split(",")

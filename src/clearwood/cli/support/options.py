@@ -136,7 +136,8 @@ class Reading:
             rows: Any = read_parts(data, known, **vars(self))
             return cast("Table", rows)  # whoever needs all rows in memory says so
         if isinstance(model, cw.models.TableModel):
-            return read_table(data, schema=model.schema_, **vars(self))
+            # nothing is learned from the target: rows are explained, however few
+            return read_table(data, schema=model.schema_, constant=True, **vars(self))
         roles = {} if columns is None else columns.roles()
         return read_table(data, target=target, **roles, **vars(self))
 

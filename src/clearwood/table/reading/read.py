@@ -308,7 +308,7 @@ def _table(
     findings = list(findings)
     to_predict = _named(roles, Role.TARGET)
     if to_predict is not None:
-        raws, lost = _rows_with_target(raws, to_predict)
+        raws, lost = _rows_with_target(raws, to_predict, 1 if constant else FEWEST_ROWS)
         dropped += lost
         findings += dropped_rows(lost)
     table = settled_table(
@@ -413,7 +413,8 @@ def read_as(
     keep
         Columns of numbers to keep that the schema ignores or does not have; they are no features.
     constant
-        Whether the target may have the same value in all rows, as where nothing is learned from it.
+        Whether the target may have the same value in all rows, or few rows may have one, as where
+        nothing is learned from it.
     draw_rows, seed
         As for `read`.
     **options
@@ -447,7 +448,7 @@ def read_as(
     beside = [raw for raw in raws if raw.name in roles]
     target = schema.target if any(raw.name == schema.target for raw in beside) else None
     if target is not None:
-        raws, lost = _rows_with_target(raws, target)
+        raws, lost = _rows_with_target(raws, target, 1 if constant else FEWEST_ROWS)
         dropped += lost
         if schema.exposure is not None and all(raw.name != schema.exposure for raw in beside):
             raise InputError(
@@ -690,17 +691,19 @@ def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, in
     return raws, "dict of columns" if module == "builtins" else f"{module} data", 0
 
 
-def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
+def _rows_with_target(
+    raws: list[Raw], target: str, fewest: int = FEWEST_ROWS
+) -> tuple[list[Raw], int]:
     missing = next(raw for raw in raws if raw.name == target).missing
     n_left = int((~missing).sum())
-    check_known_targets(target, n_left)
+    check_known_targets(target, n_left, fewest)
     if n_left == len(missing):
         return raws, 0
     kept = [raw.at(~missing) for raw in raws]
     return kept, len(missing) - n_left
 
 
-def check_known_targets(target: str, n_left: int) -> None:
+def check_known_targets(target: str, n_left: int, fewest: int = FEWEST_ROWS) -> None:
     """Refuse a target that is known in no row, or in too few to learn from."""
     if not n_left:
         raise InputError(
@@ -709,10 +712,9 @@ def check_known_targets(target: str, n_left: int) -> None:
             value=target,
             hint="choose another column.",
         )
-    if n_left < FEWEST_ROWS:
+    if n_left < fewest:
         raise InputError(
-            f"the table has {count(n_left, 'row')} with a target; at least {FEWEST_ROWS} are "
-            "needed",
+            f"the table has {count(n_left, 'row')} with a target; at least {fewest} are needed",
             parameter="target",
             value=target,
             hint="nothing can be learned from so few rows.",
