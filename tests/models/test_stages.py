@@ -160,7 +160,7 @@ def test_folds_without_an_event_are_left_out(name, task):
         y = np.zeros(60)
         y[events] = 2.0
         few = replace(rows, y=y)
-        assert len(list(_stages._useful_folds(few, None, job))) == left
+        assert len(list(_stages.useful_folds(few, None, job))) == left
         chosen = _stages.with_best_trees(entry, job, few, None)
         assert (chosen == job) == (left == 0)
 
@@ -181,7 +181,7 @@ def test_rows_without_weight_are_not_enough_to_hold_out():
     order = np.concatenate([test for _, test in _stages._folds(rows.y, None, job)])
     weight = np.ones(60)
     weight[order[:24]] = 0.0
-    folds = list(_stages._useful_folds(replace(rows, weight=weight), None, job))
+    folds = list(_stages.useful_folds(replace(rows, weight=weight), None, job))
     assert [len(test) for _, test in folds] == [12, 12, 12]
 
 

@@ -113,6 +113,9 @@ class Entry:
         them nowhere else.
     stages
         For boosted trees: how to stop them early and how to predict with fewer trees.
+    leaf_rows
+        For forests: the setting that holds the least number of rows of a leaf. Where it is None, it
+        is chosen on held-out rows for counts and amounts.
     resolve
         Values of settings whose default is None, from a job's task and number of rows.
     monotone
@@ -155,6 +158,7 @@ class Entry:
     native_levels: int | None = None
     fit_options: Callable[[Job], Mapping[str, Any]] | None = None
     stages: Stages | None = None
+    leaf_rows: str | None = None
     resolve: Callable[[Job], Mapping[str, Any]] | None = None
     monotone: bool = False
     unpenalised: Mapping[str, Any] | None = None

@@ -42,6 +42,7 @@ from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
+from clearwood.models.estimators.leaf_size import with_best_leaves
 from clearwood.models.estimators.separation import (
     warn_of_levels_without_events,
     warn_of_separation,
@@ -409,6 +410,9 @@ class Learner(TableModel):
             role = "weight" if table.exposure is None else "exposure"
             if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, divided, weight), table.groups)
+            is_mean = self.task_ in (Task.COUNT, Task.AMOUNT)
+            if is_mean and entry.leaf_rows and self.all_settings[entry.leaf_rows] is None:
+                job = with_best_leaves(entry, job, Rows(encoded, divided, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, divided, weight, role, exposure)
             multiply(self.estimator_, unit.target)
         sources = [one.source for one in encoder.columns_]

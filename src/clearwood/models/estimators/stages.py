@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CATBOOST", "GBM", "LIGHTGBM", "MANY_ROWS", "XGBOOST", "Rows", "Stages"]
 __all__ += ["MORE", "QUICK_RATE", "LightgbmPatience", "best_stage", "checked_rate", "fit_boosting"]
-__all__ += ["of_first_metric", "with_best_trees"]
+__all__ += ["of_first_metric", "useful_folds", "with_best_trees"]
 
 Options = Mapping[str, Any]
 
@@ -139,7 +139,7 @@ def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any]
     stages = entry.stages
     assert stages is not None
     rate = checked_rate(job.settings[_RATE])
-    folds = list(_useful_folds(rows, groups, job))
+    folds = list(useful_folds(rows, groups, job))
     if not folds:
         return job
     quick_rate = max(rate, QUICK_RATE)
@@ -208,10 +208,10 @@ class _Growing:
         self.losses = np.concatenate([self.losses, new, np.full(count - len(new), new[-1])])
 
 
-def _useful_folds(
+def useful_folds(
     rows: Rows, groups: NDArray[Any] | None, job: "Job"
 ) -> Iterator[tuple[Index, Index]]:
-    """Return folds of rows that count, without those that show nothing.
+    """Yield folds of rows that count, without those that show nothing.
 
     Where every target that is left to fit is the same, such as no event at all, there is nothing to
     learn, and some libraries refuse; likewise where no event is held out. Where every row held out

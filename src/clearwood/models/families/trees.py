@@ -42,7 +42,7 @@ def _bagging(job: Job) -> Any:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     settings = dict(job.settings)
-    of_tree = {key: settings.pop(key) for key in ("max_depth", "min_samples_leaf")}
+    of_tree = {key: settings.pop(key) for key in ("max_depth", "min_samples_leaf", "criterion")}
     of_tree["monotonic_cst"] = list(job.monotone) or None
     if job.task.is_classification:
         kind, tree = BaggingClassifier, DecisionTreeClassifier(**of_tree)
@@ -67,14 +67,39 @@ def _usual_forest(job: Job) -> dict[str, Any]:
         "max_features": "sqrt" if job.task.is_classification else 1 / 3,
         # the shares of classes in leaves of one row are 0 and 1, which log loss punishes
         "min_samples_leaf": 5 if job.task.is_classification else _rows_for_events(job),
+        "criterion": _criterion(job),
     }
 
 
+def _usual_extra_trees(job: Job) -> dict[str, Any]:
+    """Return the settings of a forest, with every column at each split of counts and amounts.
+
+    Random thresholds make trees differ enough; among few columns often none would be of use.
+    """
+    every = {"max_features": 1.0} if job.task in (Task.COUNT, Task.AMOUNT) else {}
+    return {**_usual_forest(job), **every}
+
+
+def _criterion(job: Job) -> str:
+    """Return what splits are chosen by.
+
+    Of the deviances scikit-learn has that of Poisson. It is by far less drawn to single large
+    amounts than squared errors are, and no leaf of it is without a target above zero.
+    """
+    if job.task.is_classification:
+        return "gini"
+    return "poisson" if job.task in (Task.COUNT, Task.AMOUNT) else "squared_error"
+
+
 def _rows_for_events(job: Job) -> int:
-    """Return how many rows a leaf needs so that its mean is seldom zero where most targets are."""
-    if job.task not in (Task.COUNT, Task.AMOUNT):
-        return 1
-    return 1 + math.ceil(5 * job.zeros / max(1 - job.zeros, 1 / max(job.n_rows, 1)))
+    """Return how many rows a leaf needs so that its mean is seldom zero where most targets are.
+
+    It is where the search for the best number begins (`Entry.leaf_rows`).
+    """
+    above = max(1 - job.zeros, 1 / max(job.n_rows, 1))
+    if job.task is Task.AMOUNT:
+        return math.ceil(5 / above)
+    return 1 + math.ceil(5 * job.zeros / above) if job.task is Task.COUNT else 1
 
 
 def _adaboost(job: Job) -> Any:
@@ -95,14 +120,17 @@ _ensemble = partial(
     family="ensemble",
     tasks=ANY,
     reading="tree",
-    loss="squared error or Gini impurity in each tree",
+    loss="squared error, Poisson deviance for counts and amounts, or Gini impurity in each tree; "
+    "gamma or Tweedie deviance of held-out amounts for the size of leaves",
     estimates="mean; probability",
     defaults={
         "n_estimators": None,
         "max_features": None,
         "max_depth": None,
         "min_samples_leaf": None,
+        "criterion": None,
     },
+    leaf_rows="min_samples_leaf",
     space={"max_features": Real(0.1, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
     categories="ordinal",
     missing="native",
@@ -176,6 +204,7 @@ ENTRIES = (
             "max_samples": 1.0,
             "max_depth": None,
             "min_samples_leaf": None,
+            "criterion": None,
         },
         resolve=_usual_forest,
         space={"max_samples": Real(0.3, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
@@ -194,7 +223,7 @@ ENTRIES = (
         source="scikit-learn ExtraTreesRegressor, ExtraTreesClassifier",
         described_in="Geurts, Ernst and Wehenkel (2006)",
         build=partial(_forest, kind="ExtraTrees"),
-        resolve=_usual_forest,
+        resolve=_usual_extra_trees,
     ),
     Entry(
         name="adaboost",
