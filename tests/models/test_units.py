@@ -19,7 +19,7 @@ ENTRIES = [
 # few rounds keep the tests short
 QUICK = {
     "forest": {"n_estimators": 10},
-    "extra-trees": {"n_estimators": 10},
+    "extra-trees": {"n_estimators": 10, "min_samples_leaf": 10},
     "gbm": {"max_iter": 30},
     "lightgbm": {"n_estimators": 30},
     "xgboost": {"n_estimators": 30},

@@ -48,6 +48,11 @@ def _bagging(job: Job) -> Any:
         kind, tree = BaggingClassifier, DecisionTreeClassifier(**of_tree)
     else:
         kind, tree = BaggingRegressor, DecisionTreeRegressor(**of_tree)
+        share = settings["max_samples"]
+        if job.task in (Task.COUNT, Task.AMOUNT) and isinstance(share, float) and job.n_rows:
+            # a share would be of the sum of weights, which is of exposures: a tree of rare events
+            # would have few rows, and how many would depend on the unit
+            settings["max_samples"] = max(int(share * job.n_rows), 1)
     return kind(tree, random_state=job.seed, n_jobs=job.n_jobs, **settings)
 
 
@@ -236,6 +241,8 @@ ENTRIES = (
         loss="exponential loss for classes; AdaBoost.R2 for numbers",
         estimates="class, with scores that are poor as probabilities; weighted median for numbers",
         build=_adaboost,
+        advice="Leave it out for rates and amounts: a weighted median is far below the mean of "
+        "skewed targets. Take 'gbm' for them.",
         defaults={"n_estimators": 100, "learning_rate": 0.5, "max_depth": 2},
         space={
             "n_estimators": Whole(30, 300, log=True),
