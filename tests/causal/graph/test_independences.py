@@ -192,3 +192,17 @@ def test_rare_levels_of_two_categories_keep_the_size_near_its_level():
         side = random.choice(["left", "right"], p=[0.93, 0.07], size=250)
         rejected += implied.test({"level": level, "side": side}, seed=seed)[0].p_value < 0.1
     assert rejected <= 22  # 15 are expected; 37 are rejected with sums over a few shared rows
+
+
+def test_intervals_of_several_tests_are_said_to_be_of_each_by_itself():
+    """Rejections allow for the number of tests, intervals do not."""
+    rng = np.random.default_rng(0)
+    columns = {name: rng.normal(size=200) for name in "abc"}
+    several = cw.Graph("a -> d; b -> d; c -> d").independences()
+    three = several.test({**columns, "d": sum(columns.values())}, learner="ols")
+    assert len(three) == 3
+    assert "for each independence by itself" in str(three)
+    assert "interval, by itself" in three._repr_html_()
+    one = cw.Graph("a -> c; b -> c").independences().test(columns, learner="ols")
+    assert len(one) == 1
+    assert "by itself" not in str(one)

@@ -45,7 +45,8 @@ class IndependenceTest(Result):
         The independence.
     effect, low, high
         The correlation of the residuals of both columns, and its interval; zero if they are
-        independent. Of categories, that of the pair of levels with the largest statistic.
+        independent. Of categories, that of the pair of levels with the largest statistic. The
+        interval is of this test by itself, so it may leave out zero where the test is not rejected.
     level_a, level_b
         These levels; empty for numbers.
     statistic
@@ -142,6 +143,10 @@ class IndependenceTests(Result):
         return tuple(sorted(found, key=lambda one: (one.p_value, -abs(one.statistic))))
 
     @property
+    def _n_tested(self) -> int:
+        return sum(one.is_rejected is not None for one in self.tests)
+
+    @property
     def text(self) -> str:
         """What follows for the graph, in words."""
         tested = [one for one in self.tests if one.is_rejected is not None]
@@ -162,7 +167,13 @@ class IndependenceTests(Result):
         )
 
     def __str__(self) -> str:
-        return "\n".join([self.text, *(f"  {one}" for one in self.tests)])
+        lines = [self.text, *(f"  {one}" for one in self.tests)]
+        if self._n_tested > 1:
+            lines.append(
+                f"Intervals of {percent(self.confidence)} are for each independence by itself; one "
+                "that leaves out 0 is no rejection, which allows for the number of tests."
+            )
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -195,7 +206,8 @@ class IndependenceTests(Result):
             ]
             for one in self.tests
         ]
-        headings = ["independence", "correlation of residuals", "interval", "p (Holm)", ""]
+        interval_of = f"{percent(self.confidence)} interval, by itself"
+        headings = ["independence", "correlation of residuals", interval_of, "p (Holm)", ""]
         return html_table(self.text, headings, rows)
 
 
