@@ -290,3 +290,15 @@ def test_without_its_model_an_audit_of_folds_says_so(benched):
     data = benched.context.table
     with pytest.raises(cw.InputError, match="fitted"):
         cw.audit(cw.learner("logistic").fit(data), data, fitted=cw.learner("logistic"))
+
+
+def test_a_proxy_of_many_levels_is_not_weakened_by_merging_them():
+    """Three hundred first names, each of one group, tell the groups of other rows."""
+    rng = np.random.default_rng(0)
+    race = rng.choice(["b", "h", "w"], 2400, p=[0.3, 0.2, 0.5])
+    first = [f"{group}{rng.integers(0, 100)}" for group in race]
+    rows = {"race": race, "first": first, "y": (race == "w") + rng.normal(size=2400)}
+    with pytest.warns(cw.ClearwoodWarning, match="the column 'first' tells the protected 'race'"):
+        table = cw.read(rows, target="y", protected="race")
+    found = proxies(cw.learner("tree", max_depth=3).fit(table), table, refit=0, risks=False)
+    assert found["first"].auc > 0.99
