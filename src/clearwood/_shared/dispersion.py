@@ -92,11 +92,13 @@ def overdispersed(dispersion: float) -> str:
     --------
     >>> print(overdispersed(2.345))
     the counts vary 2.35 times as much as Poisson's law allows (dispersion 2.35): standard errors, \
-intervals and p-values allow for it, but a cause may be missing, or rows may depend on each other
+intervals and p-values allow for it, but a cause may be missing, or rows may depend on each other; \
+the negative binomial distribution of learner 'glm' is made for such counts
     """
     size = number(dispersion)
     return (
         f"the counts vary {size} times as much as Poisson's law allows (dispersion {size}): "
         "standard errors, intervals and p-values allow for it, but a cause may be missing, or rows "
-        "may depend on each other"
+        "may depend on each other; the negative binomial distribution of learner 'glm' is made for "
+        "such counts"
     )

@@ -368,6 +368,7 @@ def _estimated(
         weights=weights,
         counts=np.ones(table.n_rows) if table.row_weights is None else table.row_weights,
         sources=tuple(one.source for one in learner.encoder_.columns_),
+        overdispersion=float(getattr(learner.estimator_, "overdispersion_", 0.0)),
     )
     fitted = replace(fitted, penalty=_penalty(learner, fitted))
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
@@ -654,6 +655,11 @@ def _with_errors(
     if n_groups is not None and n_groups < 30:
         notes.append(
             f"{n_groups} groups are few for clustered standard errors, which are then too small"
+        )
+    if fitted.family == "negative-binomial":
+        notes.append(
+            f"counts of mean m have the variance m + {number(fitted.overdispersion)} m², by "
+            "maximum likelihood"
         )
     if fitted.family == "poisson" and fitted.dispersion > OVERDISPERSED:
         notes.append(overdispersed(fitted.dispersion))

@@ -15,10 +15,12 @@ from clearwood.models import diverging_columns
 __all__ = ["Errors", "Family", "Fitted"]
 
 Errors = Literal["model", "robust", "cluster"]
-Family = Literal["normal", "poisson", "gamma", "tweedie", "binomial"]
+Family = Literal["normal", "poisson", "negative-binomial", "gamma", "tweedie", "binomial"]
 
 #: Directions of the matrix with a smaller share of the largest eigenvalue are not determined.
 _SINGULAR = 1e-10
+#: Families whose coefficients may have no finite value.
+_CAN_DIVERGE = ("binomial", "poisson", "negative-binomial", "tweedie")
 #: Steps of a fit by iterated least squares, halvings of one, and when it has converged.
 _MOST_STEPS = 100
 _MOST_HALVINGS = 20
@@ -50,6 +52,9 @@ class Fitted:
         taken from the log-likelihood (up to the dispersion).
     sources
         The column of the table that each column of the matrix, but the first, is made from.
+    overdispersion
+        θ of the variance m + θ m² of counts of mean m, for "negative-binomial". It is orthogonal to
+        the coefficients: its own error has no part in theirs.
     """
 
     family: Family
@@ -61,6 +66,7 @@ class Fitted:
     counts: Floats
     penalty: float = 0.0
     sources: tuple[str, ...] = ()
+    overdispersion: float = 0.0
 
     def covariance(self, errors: Errors, groups: NDArray[Any] | None = None) -> Floats:
         """Return the covariance of the coefficients; of estimable combinations it is unique.
@@ -96,7 +102,7 @@ class Fitted:
 
     @cached_property
     def _dispersion(self) -> Dispersion:
-        if self.family == "binomial":
+        if self.family in ("binomial", "negative-binomial"):
             return Dispersion(1.0, np.inf)
         mean, slope, variance = self._moments
         if self.family == "poisson":
@@ -110,13 +116,14 @@ class Fitted:
 
     @property
     def variance_power(self) -> float:
-        """The power of the mean that the variance of a family with a log link is."""
-        return {"poisson": 1.0, "gamma": 2.0}.get(self.family, self.power)
+        """The power of the mean that the variance of a family with a log link is at most."""
+        known = {"poisson": 1.0, "negative-binomial": 1.0, "gamma": 2.0}
+        return known.get(self.family, self.power)
 
     @property
     def diverging(self) -> tuple[str, ...]:
         """The columns that separate classes, or have rows without events, if any do."""
-        if self.family not in ("binomial", "poisson", "tweedie") or self.penalty > 0:
+        if self.family not in _CAN_DIVERGE or self.penalty > 0:
             return ()
         rows = np.flatnonzero(self.weights > 0)
         y, score = self.y[rows], self.matrix[rows] @ self.coefficients
@@ -192,7 +199,12 @@ class Fitted:
             lacks = -xlogy(y, mean) - xlogy(1 - y, 1 - mean)
             return float(2 * self.weights @ lacks)
         mean = np.maximum(mean, 1e-300)
-        if self.family == "poisson":
+        if self.family == "negative-binomial":
+            exposure, theta = self.weights / self.counts, self.overdispersion
+            lacks = xlogy(y, y / mean) - (y + 1 / (theta * exposure)) * (
+                np.log1p(theta * exposure * y) - np.log1p(theta * exposure * mean)
+            )
+        elif self.family == "poisson":
             lacks = xlogy(y, y / mean) - y + mean
         elif self.family == "gamma" or self.power == 2:
             lacks = y / mean - 1 - np.log(np.maximum(y, 1e-300) / mean)
@@ -226,7 +238,10 @@ class Fitted:
             variance = np.maximum(mean * (1 - mean), 1e-300)
             return mean, variance, variance
         mean = np.exp(score)
-        return mean, mean, mean**self.variance_power
+        variance = mean**self.variance_power
+        if self.family == "negative-binomial":
+            variance = mean * (1 + self.overdispersion * self.weights / self.counts * mean)
+        return mean, mean, variance
 
     @cached_property
     def _scores(self) -> Floats:

@@ -203,7 +203,9 @@ class Coefficients(Result):
         groups = "" if self.n_groups is None else f" in {count(self.n_groups, 'group')}"
         errors = "no standard errors" if self.errors is None else _ERRORS[self.errors]
         if self.distribution is not None and self.unit is Unit.LOG_MEAN:
-            errors += f", {self.distribution} with dispersion {number(self.dispersion)}"
+            errors += f", {self.distribution}"
+            if self.distribution != "negative-binomial":  # its variance is in a note
+                errors += f" with dispersion {number(self.dispersion)}"
         if self.n_imputations is not None:
             errors += f", {count(self.n_imputations, 'imputed table')}"
         return f"Coefficients of {self.model}: {self.unit} of {self.outcome}", (

@@ -11,13 +11,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.estimators.iterations import Curve, minimum, sums_over
+from clearwood.models.estimators.negative_binomial import fit_negative_binomial
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
 
 #: With more columns, second derivatives take longer than many steps without them.
 _MOST_COLUMNS = 1_500
 
-DISTRIBUTIONS = ("poisson", "gamma", "tweedie")
+DISTRIBUTIONS = ("poisson", "negative-binomial", "gamma", "tweedie")
 
 
 class LogLinear(RegressorMixin, BaseEstimator):
@@ -26,7 +27,8 @@ class LogLinear(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     distribution
-        "poisson" for counts, "gamma" for positive amounts, "tweedie" for amounts with zeros;
+        "poisson" for counts, "negative-binomial" for counts whose variance m + θ m² grows with the
+        square of their mean m, "gamma" for positive amounts, "tweedie" for amounts with zeros;
         "auto" takes the gamma distribution where every target is positive, else Tweedie's.
     power
         Variance power of Tweedie's distribution, between 1 and 2.
@@ -38,6 +40,8 @@ class LogLinear(RegressorMixin, BaseEstimator):
     ----------
     model_ : TweedieRegressor
     distribution_ : str
+    overdispersion_ : float
+        θ of the negative binomial distribution, by maximum likelihood; zero for others.
     coef_ : ndarray
     intercept_ : float
 
@@ -56,12 +60,25 @@ class LogLinear(RegressorMixin, BaseEstimator):
         self.power = power
         self.alpha = alpha
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Check that the target suits the distribution, then fit."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Check that the target suits the distribution, then fit.
+
+        ``exposure`` is the part of the weights that is exposure, all of them when None: the
+        variance of negative binomial counts depends on it.
+        """
         matrix, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         target = np.asarray(target, dtype=np.float64)
         weight: Floats = _check_sample_weight(sample_weight, matrix, dtype=np.float64)
         self.distribution_ = self._distribution(target)
+        self.overdispersion_ = 0.0
+        if self.distribution_ == "negative-binomial":
+            return self._fit_negative_binomial(matrix, target, weight, exposure)
         power = {"poisson": 1.0, "gamma": 2.0}.get(self.distribution_, self.power)
         # penalty and tolerance then mean the same in every unit
         mean = float(np.average(target, weights=weight))
@@ -84,6 +101,26 @@ class LogLinear(RegressorMixin, BaseEstimator):
             self.model_.coef_, self.model_.intercept_ = found[:-1], float(found[-1])
         self.model_.intercept_ += np.log(mean)
         self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
+        return self
+
+    @property
+    def takes_any_unit(self) -> bool:
+        """Whether exposures must not be divided: negative binomial counts need the counts."""
+        return self.distribution == "negative-binomial"
+
+    def _fit_negative_binomial(
+        self, matrix: Floats, target: Floats, weight: Floats, exposure: ArrayLike | None
+    ) -> Self:
+        shares = weight if exposure is None else np.asarray(exposure, np.float64)
+        found = fit_negative_binomial(
+            matrix, target, weight, np.where(weight > 0, shares, 1.0), alpha=float(self.alpha)
+        )
+        # predicts like a Poisson regression: the link is the same
+        self.model_ = TweedieRegressor(power=1.0, link="log", alpha=self.alpha)
+        self.model_.fit(np.zeros((2, matrix.shape[1])), np.ones(2))
+        self.model_.coef_, self.model_.intercept_ = found.coefficients, found.intercept
+        self.coef_, self.intercept_ = found.coefficients, found.intercept
+        self.overdispersion_ = found.overdispersion
         return self
 
     def predict(self, X: ArrayLike) -> Floats:

@@ -92,7 +92,7 @@ _logistic_entry = partial(
 ENTRIES = (
     _glm_entry(
         name="glm",
-        title="Generalised linear model with a log link: Poisson, gamma or Tweedie",
+        title="Generalised linear model with a log link: counts, positive amounts, Tweedie",
         tasks=NUMBERS,
         source="scikit-learn TweedieRegressor",
         described_in="McCullagh and Nelder (1989)",
@@ -100,8 +100,8 @@ ENTRIES = (
         estimates="mean",
         build=_glm,
         defaults={"distribution": "auto", "power": 1.5, "alpha": 1e-4},
-        streams=Newton(_put_glm),
         unpenalised={"alpha": 0},
+        streams=Newton(_put_glm, {"distribution": ("auto", "poisson", "gamma", "tweedie")}),
         space={"alpha": Real(1e-6, 10.0, log=True)},
     ),
     _logistic_entry(
