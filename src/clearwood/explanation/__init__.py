@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
     from clearwood.explanation.decomposition.term_table import (
+        Doubted,
         TermRow,
         TermTable,
         readable_order,
@@ -75,6 +76,7 @@ __all__ = [
     "Contributions",
     "Decomposition",
     "Discriminants",
+    "Doubted",
     "Effect",
     "Explained",
     "Explanation",

@@ -153,3 +153,43 @@ def test_curves_of_other_learners_do_not_follow_a_wrong_row_far_out(learner):
     assert np.abs(spoiled.predict(there) - clean.predict(there)).max() < 0.15
     beyond, end = spoiled.predict({"x": [9.0, matrix[:, 0].max()], "u": [0.0, 0.0]})
     assert abs(beyond - end) < 1.0
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_row_that_contradicts_all_others_is_named_with_its_value(learner):
+    matrix, signal, rng = rows()
+    y = targets(signal, "regression", rng)
+    model = fitted(learner, "regression", np.vstack([[11.0, 0.0, 0.0], matrix]), np.append(-5.0, y))
+    (doubted,) = model.estimator_.doubted_rows_
+    assert doubted["row"] == 0
+    assert doubted["values"] == {0: 11.0}
+    assert doubted["counts_as"] < 0.01
+    data = cw.read({"x": matrix[:, 0], "u": matrix[:, 1], "v": matrix[:, 2], "y": y}, target="y")
+    table = cw.explain(model, data).terms()
+    assert table.doubted[0].values == {"x": 11.0}
+    assert "1 training row far beyond all others counts less" in table.summary
+    ordinary = cw.explain(fitted(learner, "regression", matrix, y), data).terms()
+    assert ordinary.doubted == ()
+
+
+def test_rows_are_rarely_doubted_where_nothing_is_wrong():
+    doubted = 0
+    for seed in range(20):
+        matrix, signal, rng = rows(seed, n=150)
+        matrix[:, 1] = np.exp(matrix[:, 1])
+        model = GamRegressor().fit(matrix, signal + 0.5 * rng.standard_t(5, 150))
+        doubted += len(model.doubted_rows_)
+    assert doubted <= 6  # of 3,000 rows
+
+
+def test_the_page_names_the_row_that_contradicts_all_others(tmp_path):
+    matrix, signal, rng = rows(n=150)
+    y = targets(signal, "regression", rng)
+    far = np.vstack([matrix, [11.0, 0.0, 0.0]])
+    model = fitted("gam", "regression", far, np.append(y, -5.0))
+    data = cw.read(
+        {"x": far[:, 0], "u": far[:, 1], "v": far[:, 2], "y": np.append(y, -5.0)}, target="y"
+    )
+    page = tmp_path / "page.html"
+    cw.report(model, data).save(page)
+    assert "far beyond all others and contradicts" in page.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from clearwood.explanation.games.scores import parts_of
 from clearwood.explanation.importance.components import joined
 from clearwood.models import Learner, rows_outside
 
-__all__ = ["TermRow", "TermTable", "readable_order", "terms"]
+__all__ = ["Doubted", "TermRow", "TermTable", "readable_order", "terms"]
 
 #: The most columns a term may have for a model to be read term by term.
 MOST_COLUMNS = 3
@@ -60,6 +60,25 @@ class TermRow:
         return joined(self.columns)
 
 
+@dataclass(frozen=True)
+class Doubted:
+    """A training row that lies far beyond all others and contradicts them.
+
+    Parameters
+    ----------
+    row
+        Its position among the training rows that have a target.
+    values
+        Its values far out, by column (dates as numbers of the encoded matrix).
+    counts_as
+        What part of a row it counts as.
+    """
+
+    row: int
+    values: Mapping[str, float]
+    counts_as: float
+
+
 @dataclass(frozen=True, repr=False)
 class TermTable(Result):
     """The terms of a model, the largest share of variance first.
@@ -82,6 +101,9 @@ class TermTable(Result):
         How many of them lie outside the training range of some column; None where it is not known.
     outside
         How many of them lie outside the training range, by column; only columns with some.
+    doubted
+        Training rows that count less, because they lie far beyond all others and contradict them;
+        those that count least first.
     """
 
     model: str
@@ -93,6 +115,7 @@ class TermTable(Result):
     n_rows: int
     n_outside: int | None = None
     outside: Mapping[str, int] | None = None
+    doubted: tuple[Doubted, ...] = ()
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -114,6 +137,11 @@ class TermTable(Result):
         if self.n_outside is not None:
             which = count(self.n_outside, "row")
             shown += f"; {which} of {self.n_rows:,} outside the training range"
+        if self.doubted:
+            shown += (
+                f"; {count(len(self.doubted), 'training row')} far beyond all others "
+                f"{'counts' if len(self.doubted) == 1 else 'count'} less"
+            )
         return shown
 
     @property
@@ -217,6 +245,7 @@ def terms(explained: Explained, *, least: float = LEAST_SHARE) -> TermTable:
         n_rows=decomposition.background.n_rows,
         n_outside=n_outside if ranges else None,
         outside=outside if ranges else None,
+        doubted=_doubted(explained),
     )
 
 
@@ -236,6 +265,20 @@ def _facts(explained: Explained) -> dict[tuple[str, ...], tuple[float | None, fl
         tests.setdefault(names, []).append(row["p_value"])
     # several tests of parts of one term are no test of the term
     return {k: (edf[k], own[0] if len(own) == 1 else None) for k, own in tests.items()}
+
+
+def _doubted(explained: Explained) -> tuple[Doubted, ...]:
+    """Return the training rows that the model was not led by, with the user's columns."""
+    inner = getattr(explained.model, "estimator_", explained.model)
+    game = explained.game
+    return tuple(
+        Doubted(
+            one["row"],
+            {game.columns[int(game.groups[at])]: value for at, value in one["values"].items()},
+            one["counts_as"],
+        )
+        for one in getattr(inner, "doubted_rows_", ())
+    )
 
 
 def _ranges(model: Any) -> Mapping[str, tuple[float, float]]:

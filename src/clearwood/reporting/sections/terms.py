@@ -16,6 +16,8 @@ __all__ = ["TITLE", "section"]
 TITLE = "The whole model"
 # Of shares: a thousandth is the least that is listed.
 _DECIMALS = 5
+#: Rows far out that are listed.
+_MOST_DOUBTED = 5
 
 
 def section(findings: Findings) -> Section | None:
@@ -29,7 +31,13 @@ def section(findings: Findings) -> Section | None:
         if why is None:
             return None
         return Section("terms", TITLE, (Note("The terms are not known", sentence(why)),))
-    blocks = [_introduction(findings), _sheet(findings), *_outside(findings), *_figures(findings)]
+    blocks = [
+        _introduction(findings),
+        _sheet(findings),
+        *_outside(findings),
+        *_doubted(findings),
+        *_figures(findings),
+    ]
     blocks += [] if findings.coefficients is None else _coefficients(findings.coefficients)
     return Section("terms", TITLE, tuple(blocks))
 
@@ -213,6 +221,34 @@ def _outside(findings: Findings) -> list[Block]:
             "Rows outside the training range",
             f"{text} have a value that no training row reached.",
             tone="caution" if any_outside else "good",
+            items=tuple(items),
+        )
+    ]
+
+
+def _doubted(findings: Findings) -> list[Block]:
+    """Name the training rows that would have decided where a curve ends."""
+    table = findings.terms
+    assert table is not None
+    if not table.doubted:
+        return []
+    has, it, contradicts = (
+        ("lies", "counts", "contradicts")
+        if len(table.doubted) == 1
+        else ("lie", "count", "contradict")
+    )
+    items = [
+        f"{', '.join(f'{named(name)} {number(value)}' for name, value in one.values.items())}: "
+        f"counts as {number(one.counts_as)} of a row"
+        for one in table.doubted[:_MOST_DOUBTED]
+    ]
+    return [
+        Note(
+            "Single rows at the ends of curves",
+            f"{count(len(table.doubted), 'training row')} {has} far beyond all others and "
+            f"{contradicts} what these would lead one to expect, so {it} less. Curves of these "
+            "columns are constant beyond the other rows. Check whether the values are right.",
+            tone="caution",
             items=tuple(items),
         )
     ]

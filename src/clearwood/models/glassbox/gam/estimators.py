@@ -187,7 +187,7 @@ class _Gam(Scored):
     ) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
         weights = relative(weights, len(y), family)
-        design, weights = trusted(build, matrix, y, weights, family, exposure)
+        design, weights, self.doubted_rows_ = trusted(build, matrix, y, weights, family, exposure)
         all_weights = weights
         warn_of_certain_levels(design, y, weights, family, self.names)
         dispersion = Dispersion(1.0, np.inf)
@@ -312,6 +312,10 @@ class GamRegressor(RegressorMixin, _Gam):
         The terms, with the spread that bands come from.
     term_table_ : list of dict
         What each term is and does; see `clearwood.models.glassbox.gam.term_table.term_table`.
+    doubted_rows_ : list of dict
+        Training rows far beyond all others that count less, because they contradict them; see
+        `clearwood.models.glassbox.gam.trust.DoubtedRow`. Empty for more
+        than two classes, which are not judged.
     edf_ : float
         Effective degrees of freedom of the whole model.
     scale_ : float
@@ -453,7 +457,7 @@ class GamClassifier(ScoredClasses, _Gam):
             self._fit_single(build, matrix, codes.astype(np.float64), weights, "binomial")
             return self
         self._check_several()
-        design = build()
+        design, self.doubted_rows_ = build(), []
         many = fit_classes(design, codes, len(self.classes_), weights=weights)
         covariance = class_covariance(design, many, weights)
         deviating = None

@@ -12,6 +12,7 @@ and means of skewed targets stay means.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypedDict
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from clearwood.models.glassbox.gam.design import Design, build_design
 from clearwood.models.glassbox.gam.fitting import Fit, fit_counts, fit_score
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 
-__all__ = ["trusted", "trusted_ends"]
+__all__ = ["DoubtedRow", "trusted", "trusted_ends"]
 
 #: A residual beyond this makes a row count less.
 EXPECTED = 2.0
@@ -35,6 +36,18 @@ SURE = 4.0
 LEAST = 0.1
 
 
+class DoubtedRow(TypedDict):
+    """A training row far beyond all others that counts less, because it contradicts them.
+
+    ``row`` is its position among the rows of the fit, ``values`` are its values far out, by the
+    position of the column, and ``counts_as`` is below one.
+    """
+
+    row: int
+    values: dict[int, float]
+    counts_as: float
+
+
 def trusted(
     build: Callable[..., Design],
     matrix: Floats,
@@ -42,7 +55,7 @@ def trusted(
     weights: Floats,
     family: FamilyName,
     exposure: Floats | None = None,
-) -> tuple[Design, Floats]:
+) -> tuple[Design, Floats, list[DoubtedRow]]:
     """Build the terms, with curves that reach the rows that can be trusted, and weigh the rows.
 
     Parameters
@@ -58,12 +71,13 @@ def trusted(
 
     Returns
     -------
-    design, weights
+    design, weights, doubted
+        The rows that count less come last, those that count least first.
     """
     design = build()
     rows = design.at_thin_ends
     if not len(rows):
-        return design, weights
+        return design, weights, []
     factors = _factors(design, matrix, y, weights, family, exposure)
     ends = np.repeat([[-np.inf], [np.inf]], matrix.shape[1], axis=1)
     is_doubted = np.zeros(len(matrix), bool)
@@ -80,7 +94,21 @@ def trusted(
                 ends[1, column] = inside.max()
     used = weights.copy()
     used[rows] *= factors
-    return build(ends=ends), used
+    doubted: list[DoubtedRow] = []
+    for one in np.argsort(factors):
+        if factors[one] < 1:
+            values = matrix[rows[one]]
+            outside = {
+                term.columns[0]: float(values[term.columns[0]])
+                for term in design.terms
+                if isinstance(basis := term.bases[0], SplineBasis)
+                and not (basis.low <= values[term.columns[0]] <= basis.high)
+                and not np.isnan(values[term.columns[0]])
+            }
+            doubted.append(
+                {"row": int(rows[one]), "values": outside, "counts_as": float(factors[one])}
+            )
+    return build(ends=ends), used, doubted
 
 
 def trusted_ends(
@@ -117,7 +145,7 @@ def trusted_ends(
     build = partial(
         build_design, matrix, categorical=categorical, weights=weights, exposure=exposure
     )
-    design, weights = trusted(build, matrix, y, weights, family, exposure)
+    design, weights, _ = trusted(build, matrix, y, weights, family, exposure)
     ends = np.repeat([[-np.inf], [np.inf]], matrix.shape[1], axis=1)
     for term in design.terms:
         basis = term.bases[0]

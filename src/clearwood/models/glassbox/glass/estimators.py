@@ -87,11 +87,12 @@ class _Glass(Scored):
         """Fit curves and trees of all folds."""
         matrix = self._matrix(X, reset=True)
         self._check(matrix)
-        weights = np.ones(len(y))
+        weights, positions = np.ones(len(y)), np.arange(len(y))
         shares = None if exposure is None else np.asarray(exposure, np.float64)
         if sample_weight is not None:
             weights = np.asarray(sample_weight, np.float64)
             used = weights > 0
+            positions = np.flatnonzero(used)
             matrix, y, weights = matrix[used], y[used], weights[used]
             shares = None if shares is None else shares[used]
         n_folds = self.folds or (4 if len(y) >= MANY_ROWS else 8)
@@ -117,12 +118,12 @@ class _Glass(Scored):
         if loss in FAMILY_OF_LOSS:
             family = FAMILY_OF_LOSS[loss]
             every = weights if shares is None else shares
-            design, weights = trusted(
+            design, weights, doubted = trusted(
                 build, with_curves, y, weights, family, every if loss == "poisson" else None
             )
             warn_of_certain_levels(design, y, weights, family, self.names)
         else:
-            design = build()
+            design, doubted = build(), []
         curves = fold_curves(
             design,
             y,
@@ -151,6 +152,8 @@ class _Glass(Scored):
             seed=self.random_state,
             n_jobs=self.n_jobs,
         )
+        # positions among all rows, those of weight zero included
+        self.doubted_rows_ = [{**one, "row": int(positions[one["row"]])} for one in doubted]
         self.n_folds_ = n_folds
         self.loss_ = loss
         self.curves_ = [(term.columns, term.bases, term.width) for term in design.terms]
@@ -315,6 +318,8 @@ class GlassRegressor(RegressorMixin, _Glass):
     deviations_, freedom_
         A root of the covariance of the curves' coefficients, and the degrees of freedom of its
         scale.
+    doubted_rows_ : list of dict
+        As in `GamRegressor`.
     n_trees_ : int
         Trees of each fold.
     held_out_losses_ : ndarray
