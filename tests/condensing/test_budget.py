@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
 
 import clearwood as cw
 from clearwood.condensing import DoesNotFitError, Limit, LittleProvedWarning, Region, load
@@ -203,3 +204,16 @@ def test_a_few_hundred_leaves_prove_most_unseen_rows_of_a_boosted_model():
     # 0.65 of them; 0.52 where trees give back an equal part only and cuts go by plain ranges
     assert one.is_certified(X[2000:]).mean() > 0.6
     np.testing.assert_array_equal(one.predict(X[2000:]), model.predict(X[2000:]))
+
+
+def test_a_limit_on_nodes_ends_the_work_without_a_clock():
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.random.default_rng(1).normal(size=300)
+    model = RandomForestRegressor(8, max_depth=6, random_state=0).fit(X, y)
+    few, again, more = (
+        cw.condense(model, X, nodes=n, n_jobs=jobs) for n, jobs in ((2000, 1), (2000, 2), (8000, 1))
+    )
+    assert few.certificate.stopped is Limit.NODES
+    assert few.certificate.to_json() == again.certificate.to_json()
+    assert few.n_leaves <= 100 < more.n_leaves
+    with pytest.raises(cw.InputError, match="nodes=0"):
+        cw.condense(model, nodes=0)

@@ -86,16 +86,13 @@ def score_blocks(findings: Findings) -> list[Block]:
         dropped = count(findings.test.dropped, "test row")
         blocks.append(Prose((f"{dropped} without the outcome left out.",)))
     values, others = _numbers(test), _numbers(held)
-    rows = tuple(
-        (name, *values[name], *others.get(name, (None, None, None)), _meaning(test, name))
-        for name in values
-    )
+    rows = tuple((name, *values[name], *others.get(name, (None, None, None))) for name in values)
     numbers = ("test", "low", "high", "held out", "its low", "its high")
     caption = (
         f"Test rows ({test.n_rows:,}) and rows not used for fitting ({held.n_rows:,}), with "
         f"{percent(test.risk.confidence)} intervals"
     )
-    columns = ("measure", *numbers, "meaning")
+    columns = ("measure", *numbers)
     return [*blocks, Sheet("test-measures", caption, columns, rows, mixed=numbers)]
 
 
@@ -112,12 +109,6 @@ def _numbers(performance: Performance) -> Mapping[str, tuple[Cell, Cell, Cell]]:
         for name in measured:
             lines[name.replace("_", " ")] = (measured[name], *measured.interval(name))
     return {name: tuple(map(_finite, line)) for name, line in lines.items()}  # type: ignore[misc]
-
-
-def _meaning(performance: Performance, name: str) -> str:
-    measured = performance.measures
-    meanings = {} if measured is None else measured.meanings
-    return {key.replace("_", " "): text for key, text in meanings.items()}.get(name, "")
 
 
 def _finite(cell: float | None) -> float | None:
