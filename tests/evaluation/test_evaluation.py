@@ -506,3 +506,31 @@ def test_ratios_of_huge_numbers_have_intervals():
     first, second = (result.by("x") for result in results)
     for name in ("value", "low", "high"):
         assert getattr(second, name) == pytest.approx(getattr(first, name), rel=1e-9)
+
+
+def two_classes(seed, *, n=600, shift=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = rng.uniform(size=n) < 1 / (1 + np.exp(1.5 - x - shift))
+    return cw.read({"x": x, "y": np.where(y, "yes", "no")}, target="y")
+
+
+def test_miscalibration_is_in_the_summary():
+    """The new rows have far more of one class than the rows of the fit."""
+    model = cw.learner("logistic").fit(two_classes(0, n=3000))
+    fine, later = (cw.evaluate(model, two_classes(2, n=3000, shift=s)) for s in (0.0, 1.5))
+    assert fine.miscalibrated == ()
+    (said, *_) = later.miscalibrated
+    assert said.startswith("predictions are too low: observed expected")
+    assert said in repr(later)
+    assert later.to_json()["miscalibrated"][0] == said
+
+
+def test_events_are_rows_of_the_rarer_class_or_what_is_counted():
+    rows = two_classes(1)
+    result = cw.evaluate(cw.learner("logistic").fit(two_classes(0)), rows)
+    assert result.n_events == sum(label == "yes" for label in rows.y)
+    assert f"600 rows with {result.n_events} events" in repr(result)
+    policies = cw.datasets.insurance(400, seed=2)
+    counted = cw.evaluate(cw.learner("glm").fit(policies), policies)
+    assert counted.n_events == policies["accidents"].values.sum()

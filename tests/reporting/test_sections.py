@@ -1,12 +1,14 @@
 """What the sections say is what the results say."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import clearwood as cw
 from clearwood._shared.numbers import percent
+from clearwood.benchmarking import learning_curve
 from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
 from clearwood.reporting.build import report as build
 from clearwood.reporting.collect.collector import collect
@@ -14,6 +16,7 @@ from clearwood.reporting.collect.findings import Options
 from clearwood.reporting.collect.subject import subject_of
 from clearwood.reporting.page.figures import DIGITS, figure
 from clearwood.reporting.sections.cautions import cautions
+from clearwood.reporting.sections.performance import _would_help as words_of
 from clearwood.reporting.sections.words import number
 
 
@@ -247,3 +250,23 @@ def test_weights_and_descriptions_are_in_the_section_on_the_data():
     text = " ".join(p for b in section.blocks if isinstance(b, Prose) for p in b.paragraphs)
     assert "every share and distribution here is weighted. 20 rows of weight 0" in text
     assert f"({percent(columns['w'][:6].sum() / columns['w'].sum())})" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.05, 0.15, "more rows would likely help"),
+        (-0.01, 0.015, "flat at its end"),
+        (-0.03, 0.12, "whether more rows would help is uncertain"),
+    ],
+)
+def test_a_learning_curve_is_flat_only_if_the_interval_of_its_last_step_says_so(low, high, words):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    curve = learning_curve("ols", cw.read({"x": x, "y": x + rng.normal(size=200)}, target="y"))
+    last = curve.risk[-1]
+    assert curve.last_step.estimate == pytest.approx(curve.risk[-2] - last)
+    step = replace(
+        curve.last_step, estimate=(low + high) / 2 * last, low=low * last, high=high * last
+    )
+    assert words in words_of(replace(curve, last_step=step))

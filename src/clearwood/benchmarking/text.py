@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.numbers import IN_TABLES, count, duration, interval, number, percent
 from clearwood._shared.results import html_table
+from clearwood.checks import events
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.result import Benchmark, Difference
@@ -157,6 +158,9 @@ def _method(bench: "Benchmark") -> list[str]:
     for both in bench.two_ways:
         if not both.matters:
             sentences.append(f"{both.text[0].upper()}{both.text[1:]}.")
+    found = None if bench.in_parts is not None else events(bench.context.table)
+    if found is not None and found.are_few:
+        sentences.append(f"There are few events: {found.text}.")
     if bench.reference is not None:
         sentences.append(
             f"The {bench.reference.learner} is shown for reference; it is not one of the learners."

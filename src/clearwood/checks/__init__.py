@@ -14,6 +14,7 @@ from clearwood.checks.column_pairs import (
     strengths,
 )
 from clearwood.checks.drift import ColumnDrift, Drift, drift
+from clearwood.checks.events import FEWEST_EVENTS, Events, events
 from clearwood.checks.leak import Leak
 from clearwood.checks.leakage import Leakage, leakage
 from clearwood.checks.stand_ins import StandIn, stand_ins
@@ -22,10 +23,12 @@ from clearwood.checks.twins import Twins, twins
 from clearwood.checks.units import RepeatedUnits, repeated_units
 
 __all__ = [
+    "FEWEST_EVENTS",
     "Association",
     "ColumnDrift",
     "Comparable",
     "Drift",
+    "Events",
     "Leak",
     "Leakage",
     "RepeatedUnits",
@@ -38,6 +41,7 @@ __all__ = [
     "coordinates",
     "drift",
     "effective_rows",
+    "events",
     "is_ordered",
     "leakage",
     "ranks",

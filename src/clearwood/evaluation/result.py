@@ -66,6 +66,10 @@ PARTS = (
 )
 
 
+#: Measures that are 1 if predictions are calibrated.
+_OF_CALIBRATION = ("observed_expected", "calibration_slope")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Result):
     """How well predictions agree with the truth, on rows that the model was not fitted to.
@@ -169,6 +173,46 @@ class Evaluation(Result):
     def n_rows(self) -> int:
         """How many rows there are."""
         return len(np.unique(self.rows)) if self.in_parts is None else self.in_parts.n_rows
+
+    @property
+    def n_events(self) -> int | None:
+        """How many rows are of the rarer of two classes, or how much was counted in all.
+
+        None for other targets, and for a table in parts.
+        """
+        rows, target = np.unique(self.rows), self.table.target
+        if self.in_parts is not None:
+            return None
+        if len(self.classes) == 2:
+            first = np.unique(self.rows, return_index=True)[1]
+            return int(np.bincount(self.truth[first].astype(np.intp), minlength=2).min())
+        if self.task is Task.COUNT and target is not None:
+            return int(np.nansum(self.table.column(target).take(rows).values))
+        return None
+
+    @property
+    def miscalibrated(self) -> tuple[str, ...]:
+        """How predictions are off in level or spread; empty where the intervals include 1.
+
+        The intervals are those of the measures. That of a calibrated model excludes 1 as often as
+        their level says: in one of ten evaluations at 90 %.
+        """
+        measured = self.measures()
+        said = []
+        for name in _OF_CALIBRATION:
+            value = measured.values.get(name, np.nan)
+            low, high = measured.low.get(name, np.nan), measured.high.get(name, np.nan)
+            if not np.isfinite([value, low, high]).all() or low <= 1 <= high:
+                continue
+            if name == "observed_expected":
+                how = "low" if value > 1 else "high"
+            else:
+                how = "little spread" if value > 1 else "extreme"
+            said.append(
+                f"predictions are too {how}: {name.replace('_', ' ')} {number(value)} "
+                f"({interval(low, high)}) is not 1"
+            )
+        return tuple(said)
 
     @property
     def is_weighted(self) -> bool:
@@ -595,6 +639,8 @@ class Evaluation(Result):
                 "task": str(self.task),
                 "source": self.source,
                 "rows": self.n_rows,
+                "events": self.n_events,
+                "miscalibrated": self.miscalibrated,
                 "weight": float(self.weights.sum()) if of_all is None else of_all.weight,
                 "confidence": self.confidence,
                 "loss": self.loss.name,
@@ -636,9 +682,10 @@ class Evaluation(Result):
         risk = self.risk()
         weighted = ", weighted" if self.is_weighted else ""
         parts = "" if self.in_parts is None else f" in {count(self.in_parts.n_parts, 'part')}"
+        events = "" if self.n_events is None else f" with {count(self.n_events, 'event')}"
         head = (
-            f"Evaluation of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}{parts}, "
-            f"{self.source}{weighted}"
+            f"Evaluation of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}{parts}"
+            f"{events}, {self.source}{weighted}"
         )
         mean = (
             f"  {self.loss.risk_title} {number(risk.estimate, 4)} "
@@ -646,6 +693,7 @@ class Evaluation(Result):
         )
         mean += f"; {capped_words(self.capped)}" if self.capped else ""
         lines = [head, mean]
+        lines += [f"  {said}" for said in self.miscalibrated]
         lines += self.measures().lines
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)

@@ -10,6 +10,7 @@ from altair.utils.schemapi import debug_mode
 
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
+from clearwood.checks import FEWEST_EVENTS
 from clearwood.evaluation import Confusion, Evaluation, Lift
 from clearwood.reporting.page.blocks import (
     Block,
@@ -101,16 +102,17 @@ def _summary(evaluation: Evaluation) -> Section:
     ratio = measured.values.get("observed_expected", math.nan)
     if math.isfinite(ratio):
         low, high = measured.interval("observed_expected")
-        fits = low <= 1 <= high
-        sentences.append(
-            f"Observed / expected is {number(ratio)} "
-            f"({interval(low, high, evaluation.confidence)}): "
-            + (
-                "the level of the predictions agrees with what was observed."
-                if fits
-                else f"predictions are too {'low' if ratio > 1 else 'high'} on average."
+        if low <= 1 <= high:
+            sentences.append(
+                f"Observed / expected is {number(ratio)} "
+                f"({interval(low, high, evaluation.confidence)}): the level of the predictions "
+                "agrees with what was observed."
             )
-        )
+    events = evaluation.n_events
+    if events is not None:
+        few = " That is few to judge calibration by." if events < FEWEST_EVENTS else ""
+        sentences.append(f"These rows have {count(events, 'event')}.{few}")
+    sentences += map(sentence, evaluation.miscalibrated)
     blocks: list[Block] = [Prose((" ".join(sentences),), lead=True)]
     if evaluation.notes:
         items = tuple(sentence(str(note)) for note in evaluation.notes)

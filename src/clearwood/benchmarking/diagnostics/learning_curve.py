@@ -13,6 +13,7 @@ from clearwood._shared.results import Result
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of
 from clearwood.benchmarking.running.fits import Candidate, candidate, judge_all
 from clearwood.benchmarking.running.work import Rows
+from clearwood.evaluation import Interval
 from clearwood.resampling import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
 
@@ -43,6 +44,9 @@ class LearningCurve(Result):
         How many fits each size is based on.
     is_weighted
         Whether rows count by their weight in the means.
+    last_step
+        By how much the risk falls from the last size but one to the last, with the interval of the
+        paired difference; None with a single size.
     """
 
     learner: str
@@ -57,6 +61,7 @@ class LearningCurve(Result):
     confidence: float
     fits: int
     is_weighted: bool = False
+    last_step: Interval | None = None
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("sizes", "risk", "se", "low", "high", "training")
@@ -141,7 +146,7 @@ def learning_curve(
     fits = judge_all(one, work, title="learning curve", n_jobs=n_jobs)
     weights = one.table.weights
     keys = [(split.repeat, split.fold) for split in splits]
-    risks, training = [], []
+    risks, training, several = [], [], []
     for position in range(len(counts)):
         own = fits[position :: len(counts)]
         losses = LossesOf(
@@ -149,6 +154,7 @@ def learning_curve(
             rows={key: split.test for key, split in zip(keys, splits, strict=True)},
             trained={key: len(split.train) for key, split in zip(keys, splits, strict=True)},
         )
+        several.append(losses)
         kind = plan.intervals[0]
         risk = interval_of(losses, kind=kind, confidence=confidence, folds=0, table=one.table)
         assert risk is not None
@@ -160,6 +166,15 @@ def learning_curve(
             for part, (_, trained) in zip(parts, own, strict=True)
         ]
         training.append(float(np.mean(means)))
+    last_step = None
+    if len(several) > 1:
+        last_step = interval_of(
+            several[-2] - several[-1],
+            kind=plan.intervals[0],
+            confidence=confidence,
+            folds=0,
+            table=one.table,
+        )
     estimate, se, low, high = np.transpose([(r.estimate, r.se, r.low, r.high) for r in risks])
     return LearningCurve(
         learner=one.contender.name,
@@ -174,6 +189,7 @@ def learning_curve(
         confidence=confidence,
         fits=len(splits),
         is_weighted=weights is not None,
+        last_step=last_step,
     )
 
 

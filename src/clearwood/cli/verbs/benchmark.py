@@ -16,6 +16,7 @@ from clearwood.cli.support.console import (
     facts,
     print_json,
     print_text,
+    prose,
     quoted,
     text_without,
 )
@@ -271,8 +272,25 @@ def _run(
         print_json(bench.to_json())
     else:
         print_text(text_without(bench, "warnings"))
+        print_text(*(prose(f"note: {note}") for note in _leaks(bench, n_jobs)))
         _show_next(bench, output, data, command, spelling)
     return None
+
+
+def _leaks(bench: "Benchmark", n_jobs: int) -> list[str]:
+    """Say which columns may leak the target, and what the best learner gains without them."""
+    from clearwood.checks import leakage
+
+    table = bench.context.table
+    if bench.in_parts is not None or not any(math.isfinite(one.risk) for one in bench.standings):
+        return []
+    found = leakage(table, seed=bench.method.seed)
+    notes = [f"{leak}, so that it may leak the target" for leak in found.leaks]
+    suspects, best = found.suspects, bench.best()
+    is_baseline = bench.context.contenders[best.name].is_baseline
+    if suspects and len(suspects) < len(table.features) and not is_baseline:
+        notes.append(str(bench.without(*suspects, learner=best.name, n_jobs=n_jobs)))
+    return notes
 
 
 def _stopped(store: Path, command: Mapping[str, Any]) -> int:

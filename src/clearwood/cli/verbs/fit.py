@@ -214,6 +214,7 @@ def _report(model: "Learner", table: "Table | Parts", output: Path, risk: dict[s
                 ("learner", model.entry.title),
                 ("task", str(model.task_)),
                 ("rows", rows),
+                *_events(table),
                 ("features", f"{len(table.features)}: {features}"),
                 ("settings", settings or "none"),
                 *([("monotone", monotone)] if monotone else []),
@@ -241,6 +242,15 @@ def _report(model: "Learner", table: "Table | Parts", output: Path, risk: dict[s
         ),
     ]
     commands("Next", next_steps)
+
+
+def _events(table: "Table | Parts") -> list[tuple[str, str]]:
+    """Say how many events there are to learn from, if they are few."""
+    from clearwood.checks import events
+    from clearwood.table import Parts
+
+    found = None if isinstance(table, Parts) else events(table)
+    return [("few events", found.text)] if found is not None and found.are_few else []
 
 
 def _selected(model: "Learner") -> list[tuple[str, str]]:

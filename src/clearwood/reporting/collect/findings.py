@@ -12,6 +12,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
+from clearwood.checks import events
 from clearwood.models import Learner, chooses_columns, chosen_columns
 from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         LearningCurve,
         TwoWays,
     )
-    from clearwood.checks import Association, Drift, Leakage, RepeatedUnits, Trend, Twins
+    from clearwood.checks import Association, Drift, Events, Leakage, RepeatedUnits, Trend, Twins
     from clearwood.condensing import Condensed
     from clearwood.evaluation import CalibrationCurve, Evaluation, Interval, Measures, Residuals
     from clearwood.explanation import (
@@ -527,6 +528,14 @@ class Findings:
         """Columns whose groups of rows differ from the effect of the column itself."""
         entries = () if self.agreement is None else self.agreement.columns
         return tuple(entry.column for entry in entries if entry.is_proxy)
+
+    @cached_property
+    def events(self) -> "Events | None":
+        """The events of the table, for the columns of the model."""
+        if self.target is None or self.target not in self.table.names:
+            return None
+        beside = [self.target, self.table.exposure]
+        return events(self.table.select([*self.used, *filter(None, beside)]))
 
     @property
     def suspects(self) -> tuple[str, ...]:

@@ -465,6 +465,19 @@ def _classes(findings: Findings) -> Iterator[Caution]:
         )
 
 
+def _few_events(findings: Findings) -> Iterator[Caution]:
+    found = findings.events
+    if found is not None and found.are_few:
+        yield Caution(
+            "There are few events",
+            f"{capital(found.text)}. With fewer than 10 for each, predictions are too extreme and "
+            "effects unstable unless the model shrinks them; with fewer than 100 in all, "
+            "calibration and ranking are hardly known.",
+            "Prefer models with few columns or strong shrinkage, look at intervals, and collect "
+            "more events.",
+        )
+
+
 def _few_rows(findings: Findings) -> Iterator[Caution]:
     n_rows, n_columns = findings.table.n_rows, max(1, len(findings.features))
     if n_rows < ROWS_PER_COLUMN * n_columns or n_rows < 100:
@@ -604,6 +617,7 @@ _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _calibration,
     _dispersed,
     _classes,
+    _few_events,
     _few_rows,
     _missing,
     _dates,

@@ -389,16 +389,27 @@ def _learning_curve(findings: Findings) -> list[Block]:
     return [Prose((_would_help(curve),)), chart("learning", curve.plot())]
 
 
+#: A step of the learning curve that reduces the risk by a smaller share of it is little.
+_LITTLE = 0.02
+
+
 def _would_help(curve: LearningCurve) -> str:
     """Say whether more rows would help: by the gain of the last step of the curve."""
     first, last = float(curve.risk[0]), float(curve.risk[-1])
-    gain = float(curve.risk[-2] - curve.risk[-1]) if len(curve.risk) > 1 else 0.0
     text = (
         f"With {curve.sizes[0]:,} training rows the {loss_name(curve.loss)} is {number(first)}, "
         f"with {curve.sizes[-1]:,} it is {number(last)}."
     )
-    # within chance the last step says nothing
-    if gain > float(curve.se[-1]) and gain > 0.02 * abs(last):
-        share = percent(gain / abs(last)) if last else "much"
+    step = curve.last_step
+    if step is None or not last:
+        return text
+    low, high = (100 * end / abs(last) for end in (step.low, step.high))
+    share = f"{percent(step.estimate / abs(last))} ({interval(low, high, step.confidence)} %)"
+    if step.low > 0 and step.estimate > _LITTLE * abs(last):
         return f"{text} The last step still reduced it by {share}: more rows would likely help."
-    return f"{text} The curve is flat at its end: more rows of this kind would help little."
+    if step.high <= _LITTLE * abs(last):
+        return (
+            f"{text} The curve is flat at its end: the last step reduced it by {share}, so more "
+            "rows of this kind would help little."
+        )
+    return f"{text} The last step reduced it by {share}: whether more rows would help is uncertain."

@@ -8,7 +8,8 @@ import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.names import short_name
-from clearwood._shared.numbers import cell, percent
+from clearwood._shared.numbers import cell, count, percent
+from clearwood.checks import FEWEST_EVENTS
 from clearwood.explanation import Effect, Importance, sentence_of, shape_of
 from clearwood.losses import find_loss
 from clearwood.reporting.collect.findings import (
@@ -265,7 +266,8 @@ def performance_sentences(
     if performance is None:
         why = findings.failures.get(Step.PERFORMANCE, "nothing was evaluated")
         return (sentence(f"the performance is not known: {why}"),)
-    sentences = [_risk_sentence(findings, performance), *_against_baseline(findings, performance)]
+    sentences = [_risk_sentence(findings, performance), *_held_out(performance)]
+    sentences += _against_baseline(findings, performance)
     sentences += _measures(findings, performance)
     if performance.rows == "training":
         sentences.append(_unseen(findings))
@@ -283,6 +285,17 @@ def _risk_sentence(findings: Findings, performance: Performance) -> str:
         f"{capital(where)}, the {weighted}{performance.risk_title} is "
         f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
     )
+
+
+def _held_out(performance: Performance) -> list[str]:
+    """Say how many rows and events a performance is of, where there are events."""
+    evaluation = performance.evaluation
+    if evaluation is None or evaluation.n_events is None:
+        return []
+    n_events, n_rows = evaluation.n_events, evaluation.n_rows
+    few = ", which is few: intervals are wide, and little can be said about calibration"
+    text = f"These are {count(n_rows, 'row')} with {count(n_events, 'event')}"
+    return [f"{text}{few if n_events < FEWEST_EVENTS else ''}."]
 
 
 def where_of(performance: Performance) -> str:
