@@ -359,6 +359,22 @@ def test_separated_classes_are_noted():
     assert "'x' separates the classes" in cw.coefficients(model, data).notes[-1]
 
 
+@pytest.mark.parametrize(("unit", "is_stated"), [(1.0, False), (1e4, True)])
+def test_columns_in_large_units_have_ratios_for_one_standard_deviation(unit, is_stated):
+    rng = np.random.default_rng(0)
+    income = rng.normal(3, 1, 500)
+    yes = rng.random(500) < 1 / (1 + np.exp(2 - 0.7 * income))
+    rows = {"income": income * unit, "y": np.where(yes, "yes", "no")}
+    data = cw.read(rows, target="y")
+    table = cw.coefficients(cw.learner("logistic", penalty="none").fit(data), data)
+    spread = float(np.std(rows["income"]))
+    stated = [note for note in table.notes if "standard deviation more" in note]
+    assert len(stated) == is_stated
+    if is_stated:
+        ratio = float(stated[0].split("'income' ")[1].split()[0])
+        assert ratio == pytest.approx(np.exp(table.values[1] * spread), rel=0.01)
+
+
 def test_the_frame_has_a_line_for_each_level():
     data = read("claims", exposure="years")
     frame = cw.coefficients(cw.learner("glm", alpha=0).fit(data), data).to_frame("dict")

@@ -32,6 +32,7 @@ from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.imputed import Estimate, joined
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.explanation.linear.split_sample import split_sample
+from clearwood.explanation.scales import Unit
 from clearwood.models import Learner, chooses_columns
 from clearwood.table import (
     Table,
@@ -52,6 +53,8 @@ _MOST_OFF, _OFF = 0.25, 1e-3
 #: A penalty that moves no coefficient by more than this share of its standard error is ignored:
 #: a normal interval of 90 % that is off by as much covers 89.8 %.
 _MOST_SHRUNK = 0.1
+#: A coefficient of a number below this has a ratio for one unit that is written as 1.00.
+_NEXT_TO_NOTHING = 0.005
 #: Chains of draws agree where R-hat is at most this (Vehtari et al. 2021).
 _MOST_R_HAT = 1.01
 
@@ -345,7 +348,10 @@ def _estimated(
     shares = gap_shares(features.column(name) for name in learner.encoder_.used_)
     table_of["gap_shares"] = shares
     filled = (_filled(shares),) if shares else ()
-    others = on_unseen_levels(learner.encoder_)
+    others = (
+        *_for_one_deviation(lines, values, features, weights, score.unit),
+        *on_unseen_levels(learner.encoder_),
+    )
     if chooses_columns(learner):
         table_of |= {"chosen_by": "same rows", "chooser": learner.name}
     if hasattr(learner.estimator_, "posterior_of"):
@@ -380,6 +386,30 @@ def _estimated(
         known["notes"] = (_after_selection(has_errors=True), *known["notes"])
     known["notes"] = (*known["notes"], *others, *filled)
     return Coefficients(**table_of, **known), fitted, combined
+
+
+def _for_one_deviation(
+    lines: list[Contrast], values: Floats, features: Table, weights: Floats, unit: Unit
+) -> tuple[str, ...]:
+    """State ratios for one standard deviation where those for one unit are next to 1."""
+    if unit not in (Unit.LOG_MEAN, Unit.LOG_ODDS):
+        return ()
+    stated = []
+    for line, value in zip(lines, values.tolist(), strict=True):
+        if not line.column or line.base or line.level or abs(value) >= _NEXT_TO_NOTHING:
+            continue
+        numbers = np.asarray(features.column(line.column).values, np.float64)
+        known = np.isfinite(numbers) & (weights > 0)
+        middle = np.average(numbers[known], weights=weights[known])
+        spread = float(np.sqrt(np.average((numbers[known] - middle) ** 2, weights=weights[known])))
+        if abs(value * spread) >= _NEXT_TO_NOTHING:
+            ratio = number(float(np.exp(value * spread)))
+            stated.append(f"{line.column!r} {ratio} (for {number(spread)})")
+    note = (
+        "one unit of some columns is small and its ratio next to 1; ratios for one standard "
+        f"deviation more: {', '.join(stated)}"
+    )
+    return (note,) if stated else ()
 
 
 def _filled(shares: Mapping[str, float]) -> str:
