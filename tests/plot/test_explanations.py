@@ -18,7 +18,7 @@ def data():
     power[::17] = np.nan
     day = np.datetime64("2020-01-01", "D") + generator.integers(0, 900, n)
     town = generator.choice(["Bern", "Chur"], n)
-    y = np.nan_to_num(power) + np.where(town == "Bern", 10, 0) * (power > 50)
+    y = np.nan_to_num(power, nan=30.0) + np.where(town == "Bern", 10, 0) * (power > 50)
     return cw.read({"power": power, "day": day, "town": town, "y": y}, target="y")
 
 
