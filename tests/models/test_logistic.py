@@ -1,11 +1,16 @@
 """Logistic and softmax regression: at the maximum of the likelihood."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
+from clearwood import ClearwoodWarning
+from clearwood.models.estimators import logistic
 from clearwood.models.estimators.logistic import Logistic
+from clearwood.models.families import glm
 
 
 def rows(n=600, seed=0):
@@ -64,3 +69,29 @@ def test_penalised_fits_are_scikit_learns(class_weight, n_classes):
     theirs = LogisticRegression(solver="newton-cg", **options).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-7)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
+
+
+@pytest.mark.parametrize(("name", "n_classes"), [("logistic", 2), ("logistic", 3), ("softmax", 3)])
+def test_a_wide_fit_says_that_it_has_not_converged(monkeypatch, name, n_classes):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 3))
+    classes = np.digitize(X[:, 0] + rng.normal(size=150), [0.0, 0.8][: n_classes - 1])
+    columns = {f"x{k}": X[:, k] for k in range(3)}
+    data = cw.read({**columns, "y": np.array(["p", "q", "r"])[classes]}, target="y")
+    n_coefficients = 3 * (n_classes if n_classes > 2 else 1)
+    monkeypatch.setattr(glm, "_MOST_ITERATIONS", 1)
+
+    monkeypatch.setattr(logistic, "_MOST_COEFFICIENTS", n_coefficients - 1)
+    with pytest.warns(ClearwoodWarning, match=f"'{name}' stopped before it had converged"):
+        stopped = cw.learner(name).fit(data)
+
+    # where Newton's steps follow, the first solver's early end does not matter
+    monkeypatch.setattr(logistic, "_MOST_COEFFICIENTS", n_coefficients)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        finished = cw.learner(name).fit(data)
+    known = LogisticRegression(tol=1e-10, max_iter=1_000).fit(
+        finished.encoder_.transform(data), classes
+    )
+    np.testing.assert_allclose(finished.estimator_.coef_, known.coef_, atol=1e-6)
+    assert np.abs(stopped.estimator_.coef_ - known.coef_).max() > 0.01

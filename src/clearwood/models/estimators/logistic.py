@@ -24,7 +24,8 @@ class Logistic(LogisticRegression):
 
     scikit-learn's own solvers for smooth penalties stop where the gradient is small, which leaves
     coefficients that few rows determine far from the maximum. Where the penalty is absolute in
-    part, the fit is scikit-learn's.
+    part, or with more than 1,500 coefficients, the fit is scikit-learn's, and so is its warning if
+    it has not converged.
 
     Examples
     --------
@@ -36,12 +37,16 @@ class Logistic(LogisticRegression):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit with the library's solver, then to the maximum."""
+        n_classes = len(np.unique(np.asarray(y)))
+        size = np.shape(X)[1] * (n_classes if n_classes > 2 else 1)
+        ends_here = self.solver != "lbfgs" or size > _MOST_COEFFICIENTS
         with warnings.catch_warnings():
-            if self.solver == "lbfgs":
+            if not ends_here:
+                # the steps below go on from there
                 warnings.simplefilter("ignore", ConvergenceWarning)
             super().fit(X, y, sample_weight=sample_weight)
         fitted: Any = self
-        if self.solver != "lbfgs" or fitted.coef_.size > _MOST_COEFFICIENTS:
+        if ends_here:
             return self
         matrix = validate_data(self, X, dtype=np.float64, reset=False)
         codes = np.searchsorted(self.classes_, np.asarray(y))

@@ -15,6 +15,8 @@ from clearwood.table import Task
 __all__ = ["ENTRIES"]
 
 _PENALTIES = ("none", "l1", "l2", "elastic-net")
+#: Of a logistic regression; a fit that needs more warns that it has not converged.
+_MOST_ITERATIONS = 5_000
 
 
 def _put_glm(model: Any, coefficients: Floats, intercept: float) -> None:
@@ -53,7 +55,7 @@ def _logistic(job: Job) -> Any:
         "l1_ratio": l1_ratio,
         # lbfgs is the fast one for smooth losses; saga is the only one for all the others
         "solver": "lbfgs" if penalty in ("none", "l2") else "saga",
-        "max_iter": 5_000,
+        "max_iter": _MOST_ITERATIONS,
     }
     if signature(LogisticRegression).parameters["penalty"].default != "deprecated":
         # before scikit-learn 1.8 the penalty was named, and the share belonged to one of them
