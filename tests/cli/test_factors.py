@@ -116,7 +116,9 @@ def test_json_of_factors_has_the_check(cli, model, tmp_path):
         (("data.csv", "--to", "factors", "-o", "rating.txt"), ".csv"),
         (("data.csv", "--to", "sql", "--table", " "), "the name of a table"),
         (("data.csv", "--to", "factors", "--cutoff", "500"), "--cutoff has no meaning"),
-        (("data.csv", "--to", "sql", "--points", "500,20,40"), "--points has no meaning"),
+        (("data.csv", "--to", "sql", "--points", "500,20,40"), "points are for two classes"),
+        (("data.csv", "--to", "factors", "--points", "500,20,40"), "--points has no meaning"),
+        (("--to", "sql", "--points", "500,20,40"), "a tree has no factors"),
         (("data.csv", "--to", "scorecard", "--base", "town=a"), "--base has no meaning"),
         (("data.csv", "--to", "scorecard", "--errors", "robust"), "--errors has no meaning"),
     ],
@@ -145,6 +147,27 @@ def test_a_scorecard_is_written_as_points(cli, refused, tmp_path):
     assert "points are of one model, and need rows" in refused(
         "export", "model.cw", "--to", "scorecard"
     )
+
+
+def test_sql_of_a_scorecard_has_the_total_of_points_and_the_probability(cli, tmp_path):
+    frame = pd.DataFrame({"income": np.arange(300.0) % 97, "town": ["a", "b", "c"] * 100})
+    frame["default"] = np.where(np.arange(300) * 7 % 97 > frame["income"], "yes", "no")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert cli("fit", "data.csv", "-t", "default", "-l", "scorecard").code == 0
+    model = cw.load(tmp_path / "model.cw")
+    for options, scaling in (
+        ((), (600, 50, 20)),
+        (("--points", "500,20,40"), (500, 20, 40)),
+    ):
+        made = cli("export", "model.cw", "data.csv", "--to", "sql", *options)
+        assert made.code == 0, made.err
+        database = sqlite3.connect(":memory:")
+        frame.to_sql("data", database)
+        found = pd.read_sql(made.out, database)
+        database.close()
+        points = cw.factors(model, frame, points=scaling).points
+        assert found["points"].tolist() == points.of(frame).tolist()
+        np.testing.assert_allclose(found["prediction"], model.predict_proba(frame)[:, 1])
 
 
 def test_factors_and_nomograms_are_drawn(cli, model, tmp_path):

@@ -56,6 +56,33 @@ def test_the_files_of_the_page_predict_what_the_model_does(policies, tmp_path):
     )
 
 
+def test_the_points_of_a_scorecard_on_the_page_score_its_rows(policies):
+    frame = policies.to_frame("pandas")
+    had_accident = np.where(frame["accidents"] > 0, "yes", "no")
+    frame = frame[["age", "region"]].assign(had_accident=had_accident)
+    data = cw.read(frame, target="had_accident")
+    model = cw.learner("scorecard").fit(data)
+    section = section_of(model, data)
+    card = next(sheet for sheet in blocks_of(section, Sheet) if sheet.name == "points")
+    facts = {name: value for one in blocks_of(section, Facts) for name, value in one.items}
+    assert facts["Points to double the odds"] == "20"
+    assert "600 points at odds of 50 to 1" in facts["Scaling"]
+    other = section_of(cw.learner("gbm", max_depth=1).fit(data), data)
+    assert "points" not in [sheet.name for sheet in blocks_of(other, Sheet)]
+    # a person adds the points of the page by its words
+    total = np.full(len(frame), int(facts["Base points"].partition(":")[0]))
+    for column, band, points, *_ in card.rows:
+        if column == "region":
+            lies = frame[column].isin(band.split(", "))
+        else:
+            low = float(band.split("above ")[1].split(",")[0]) if "above" in band else -np.inf
+            high = float(band.split("up to ")[1]) if "up to" in band else np.inf
+            lies = (frame[column] > low) & (frame[column] <= high) & (band != "missing")
+        total[lies] += points
+    wanted = cw.factors(model, data, points=(600, 50, 20)).points.of(data)
+    np.testing.assert_array_equal(total, wanted)
+
+
 def test_a_curve_of_many_pieces_is_shown_in_part(policies):
     model = cw.learner("gam").fit(policies)
     sheet = blocks_of(section_of(model, policies), Sheet)[0]

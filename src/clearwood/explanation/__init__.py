@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.factors.averaged import Averaged
     from clearwood.explanation.factors.factors import factors_of_game
-    from clearwood.explanation.factors.points import Points, PointsCell, PointsTerm, Rounding
+    from clearwood.explanation.factors.points import (
+        USUAL_POINTS,
+        Points,
+        PointsCell,
+        PointsTerm,
+        Rounding,
+        usual_points,
+    )
     from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
@@ -60,6 +67,7 @@ else:
 __all__ = [
     "BANDS",
     "FEW_FREEDOM",
+    "USUAL_POINTS",
     "About",
     "AdditiveGame",
     "Agreement",
@@ -126,4 +134,5 @@ __all__ = [
     "sentence_of",
     "shape_of",
     "training_curve",
+    "usual_points",
 ]

@@ -83,6 +83,29 @@ def test_databases_and_the_file_predict_what_the_model_does(
     agree(in_duckdb(rows, query), wanted)
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("scorecard", {}), ("gbm", {"max_depth": 2, "max_iter": 25}), ("gam", {"bands": 4})],
+)
+def test_databases_add_up_the_same_points_as_the_library(trained, name, settings):
+    data = trained[1]
+    bands = settings.get("bands")
+    own = {key: value for key, value in settings.items() if key != "bands"}
+    model = cw.learner(name, **own).fit(data)
+    factors = cw.factors(model, data, bands=bands, points=(600, 50, 20))
+    rows = made(N, 2, hostile=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.ClearwoodWarning)
+        wanted = factors.points.of(rows)
+        predicted = factors.predict(rows)
+    assert np.isfinite(wanted).sum() >= N - 4
+    assert len(np.unique(wanted)) > 20
+    query = factors.to_sql(table='my "table"')
+    for run in (in_sqlite, in_duckdb):
+        np.testing.assert_array_equal(run(rows, query, -3), wanted)
+        agree(run(rows, query), predicted)
+
+
 def agree(made, wanted):
     """Compare predictions; those that overflow are left out."""
     usual = np.isfinite(wanted) & (np.abs(wanted) < 1e300)
@@ -99,19 +122,19 @@ def values_of(rows):
     return list(zip(*rows.values(), strict=True))
 
 
-def in_sqlite(rows, query):
-    """Run a query in SQLite; the last column is the prediction."""
+def in_sqlite(rows, query, column=-1):
+    """Run a query in SQLite; the last column is the prediction, the third last the points."""
     database = sqlite3.connect(":memory:")
     database.create_function("exp", 1, lambda x: None if x is None else math.exp(min(x, 709.0)))
     database.execute(f'CREATE TABLE "my ""table""" ({", ".join(map(quoted, rows))})')
     places = ", ".join("?" * len(rows))
     database.executemany(f'INSERT INTO "my ""table""" VALUES ({places})', values_of(rows))
-    found = [line[-1] for line in database.execute(query)]
+    found = [line[column] for line in database.execute(query)]
     database.close()
     return np.array(found, float)
 
 
-def in_duckdb(rows, query):
+def in_duckdb(rows, query, column=-1):
     """Run a query in DuckDB, where a missing number is NaN in every second row."""
     types = {NUMBER: "DOUBLE", FLAG: "BOOLEAN", CODE: "INTEGER", "x": "DOUBLE"}
     declared = ", ".join(f"{quoted(name)} {types.get(name, 'VARCHAR')}" for name in rows)
@@ -121,7 +144,7 @@ def in_duckdb(rows, query):
     places = ", ".join(f"unnest(${k + 1})" for k in range(len(rows)))
     lists = list({**rows, NUMBER: numbers}.values())
     database.execute(f'INSERT INTO "my ""table""" SELECT {places}', lists)
-    found = [line[-1] for line in database.execute(query).fetchall()]
+    found = [line[column] for line in database.execute(query).fetchall()]
     database.close()
     return np.array(found, float)
 

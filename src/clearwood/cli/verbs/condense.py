@@ -30,6 +30,7 @@ from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.condensing import Certification, Condensed
+    from clearwood.explanation import Factors
     from clearwood.table import Table
 
 __all__ = ["certify", "condense", "export"]
@@ -62,8 +63,6 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "scorecard": (".csv", ".json", ".parquet"),
     "nomogram": PICTURES,
 }
-
-_POINTS = "600,50,20"
 
 TreeFile = Annotated[
     Path, typer.Argument(metavar="TREE", help="A tree's file, as `clearwood condense` writes it.")
@@ -228,7 +227,7 @@ def export(
     base: list[str] | None = None,
     bands: int | None = None,
     errors: str = "auto",
-    points: str = _POINTS,
+    points: str | None = None,
     cutoff: float | None = None,
     force: Force = False,
     json: Json = False,
@@ -256,30 +255,35 @@ def export(
         Standard errors: model, robust, cluster or none, or a number of refits to resampled rows,
         such as 200.
     points : SCORE,ODDS,DOUBLE
-        For a scorecard: the score at some odds to 1, and the points that double them.
+        For scorecard and SQL: the score at some odds to 1, and the points that double them. SQL
+        then has the total of points next to the prediction. By default 600,50,20 for scorecard, and
+        for SQL of a model that is a scorecard.
     cutoff : POINTS
         For a scorecard: the score from which rows are accepted.
     """
-    _refuse_unused(
-        {"--cutoff": cutoff is not None, "--points": points != _POINTS}
-        if to != "scorecard"
-        else {"--base": bool(base), "--errors": errors != "auto"},
-        to,
-    )
+    if to == "scorecard":
+        unused = {"--base": bool(base), "--errors": errors != "auto"}
+    else:
+        unused = {"--cutoff": cutoff is not None}
+        unused["--points"] = points is not None and to != "sql"
+    _refuse_unused(unused, to)
     if to == "scorecard":
         from clearwood.cli.verbs.points import export_points
 
         export_points(files, path, points, cutoff, bands, reading, force=force, as_json=json)
         return
     if len(files) > 1 or to in ("factors", "nomogram"):
+        from clearwood.cli.verbs.points import read_points
+
         options = {
             "base": pairs("--base", base or (), example="region=town"),
             "bands": bands,
             "errors": int(errors) if errors.isdecimal() else errors,
+            "points": read_points(points),
         }
         _export_factors(files, to, path, table, options, reading, force=force, as_json=json)
         return
-    if base or bands is not None or errors != "auto":
+    if base or bands is not None or errors != "auto" or points is not None:
         raise InputError("a tree has no factors", hint="name a model, and DATA after it.")
     tree = files[0]
     from clearwood.cli.support.files import check_output
@@ -363,12 +367,7 @@ def _export_factors(
     if path is not None:
         check_output(path, *_ENDINGS[to], force=force, inputs=files)
     fitted = [cw.load(model) for model in models]
-    first = reading.table_for(fitted[0], data)
-    if len(models) == 1:
-        result = cw.factors(fitted[0], first, **options)
-    else:
-        more = [_features(one, data, reading) for one in fitted[1:]]
-        result = cw.factors(fitted, [first, *more], **options)
+    result = _factors_of(fitted, data, to, options, reading)
     result = replace(result, sha256=" ".join(cw.inspect(model).sha256 for model in models))
     if to == "nomogram" and path is not None:
         write_picture(path, result.plot("nomogram"), force=force)
@@ -392,6 +391,22 @@ def _export_factors(
         sys.stdout.write(content + "\n")
     else:
         print_text(prose(repr(result)), f"Wrote {to} to {path}")
+
+
+def _factors_of(
+    fitted: Sequence[Any], data: Path, to: Format, options: Mapping[str, Any], reading: Reading
+) -> "Factors":
+    """Make the table of factors; SQL of a scorecard has its points."""
+    import clearwood as cw
+    from clearwood.explanation import usual_points
+
+    first = reading.table_for(fitted[0], data)
+    if len(fitted) > 1:
+        more = [_features(one, data, reading) for one in fitted[1:]]
+        return cw.factors(fitted, [first, *more], **options)
+    if to == "sql" and options["points"] is None:
+        options = {**options, "points": usual_points(fitted[0])}
+    return cw.factors(fitted[0], first, **options)
 
 
 def _features(model: Any, data: Path, reading: Reading) -> "Table":

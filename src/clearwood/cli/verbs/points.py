@@ -7,13 +7,13 @@ from clearwood._shared.errors import InputError
 from clearwood.cli.support.console import quoted
 from clearwood.cli.support.options import Reading
 
-__all__ = ["export_points"]
+__all__ = ["export_points", "read_points"]
 
 
 def export_points(
     files: Sequence[Path],
     path: Path | None,
-    points: str,
+    points: str | None,
     cutoff: float | None,
     bands: int | None,
     reading: Reading,
@@ -25,6 +25,7 @@ def export_points(
     import clearwood as cw
     from clearwood.cli.support.files import check_output
     from clearwood.cli.support.results import show
+    from clearwood.explanation import USUAL_POINTS
 
     if len(files) != 2:
         raise InputError(
@@ -36,18 +37,21 @@ def export_points(
     model, data = files
     fitted = cw.load(model)
     table = reading.table_for(fitted, data)
-    result = cw.factors(fitted, table, bands=bands, points=_numbers(points), cutoff=cutoff).points
+    chosen = read_points(points) or USUAL_POINTS
+    result = cw.factors(fitted, table, bands=bands, points=chosen, cutoff=cutoff).points
     show(result, [] if path is None else [path], force=force, as_json=as_json, table=False)
 
 
-def _numbers(text: str) -> tuple[float, float, float]:
+def read_points(text: str | None) -> tuple[float, float, float] | None:
     """Read score, odds and points that double the odds.
 
     Examples
     --------
-    >>> _numbers("600,50,20")
+    >>> read_points("600,50,20")
     (600.0, 50.0, 20.0)
     """
+    if text is None:
+        return None
     try:
         score, odds, double = (float(part) for part in text.split(","))
     except ValueError:

@@ -37,7 +37,7 @@ from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.multiplied import compared_product, product_of
-from clearwood.explanation.factors.points import points_of
+from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.linear.contrasts import on_unseen_levels
@@ -195,6 +195,7 @@ def _with_more_columns(data: Any, learner: Learner, model: TableModel) -> Table:
 def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: int) -> Factors:
     """Write a model that was imported already as a table of factors, with its own base.
 
+    A scorecard has its points as well, in the usual scaling.
     Pairs with more than ``most_cells`` cells are refused.
     """
     _checked(learner)
@@ -202,6 +203,9 @@ def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: i
     rows = as_table(table, schema=learner.schema_)
     cells = ModelCells(learner, game, rows, _weights(table), None)
     result, anchored = _single(cells, table, {}, 0, most_cells)
+    points = usual_points(learner)
+    if points is not None:
+        result = _pointed(result, learner, table, points, None)
     return with_errors(result, anchored, table, "auto", seed=0)
 
 

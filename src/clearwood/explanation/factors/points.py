@@ -16,9 +16,21 @@ from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.scales import Unit
+from clearwood.models import Learner
 from clearwood.table import Schema, Table, as_table
 
-__all__ = ["Points", "PointsCell", "PointsTerm", "Rounding", "points_of"]
+__all__ = [
+    "USUAL_POINTS",
+    "Points",
+    "PointsCell",
+    "PointsTerm",
+    "Rounding",
+    "points_of",
+    "usual_points",
+]
+
+#: Score, odds at it, and points that double the odds, where nobody chose them.
+USUAL_POINTS = (600.0, 50.0, 20.0)
 
 #: Above it, whole points could not be told apart from the next.
 _LARGEST = 1e9
@@ -184,6 +196,8 @@ class Points(Result):
         The event whose probability falls as points rise.
     rounding
         What whole points cost.
+    notes
+        What the reader should know, such as columns that are not in the card.
     """
 
     score: float
@@ -193,7 +207,16 @@ class Points(Result):
     terms: tuple[PointsTerm, ...]
     outcome: str
     rounding: Rounding
+    notes: tuple[str, ...] = ()
     schema: Schema
+
+    @property
+    def headline(self) -> str:
+        """The scaling in words: score, odds, the points that double them, and the start."""
+        return (
+            f"Points against {self.outcome}: {number(self.score)} at {number(self.odds)} to 1, "
+            f"{number(self.double)} double the odds; start at {self.start}"
+        )
 
     def of(self, data: Any) -> Floats:
         """Return the points of rows; NaN where a value is missing that the model does not take."""
@@ -254,16 +277,12 @@ class Points(Result):
                     for term in self.terms
                 ],
                 "rounding": self.rounding.to_json(),
+                "notes": list(self.notes),
             }
         )
 
     def __repr__(self) -> str:
-        lines = [
-            (
-                f"Points against {self.outcome}: {number(self.score)} at {number(self.odds)} to 1, "
-                f"{number(self.double)} double the odds; start at {self.start}"
-            )
-        ]
+        lines = [self.headline]
         for term in self.terms:
             known = term.information
             value = "" if known is None else f" (information value {number(known)})"
@@ -274,11 +293,18 @@ class Points(Result):
                 rate = "" if cell.rate is None else f", rate {percent(cell.rate)}"
                 rows = f"{percent(cell.share)} of the rows{rate}"
                 lines.append(f"    {cell.points:+d}  {band}: {rows}")
-        return "\n".join([*lines, self.rounding.sentence])
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([*lines, self.rounding.sentence, *notes])
 
 
 _BAND = ("column", "band", "levels", "low", "high", "missing", "other")
 _COUNTS = ("rows", "share", "events", "rate", "evidence", "information")
+
+
+def usual_points(model: Any) -> tuple[float, float, float] | None:
+    """Return the scaling of a model that is made for points; None for others."""
+    is_card = isinstance(model, Learner) and model.name == "scorecard"
+    return USUAL_POINTS if is_card else None
 
 
 def points_of(
@@ -288,6 +314,7 @@ def points_of(
     *,
     events: NDArray[np.bool_] | None,
     cutoff: float | None = None,
+    notes: Sequence[str] = (),
 ) -> Points:
     """Round a table of odds ratios to whole points.
 
@@ -303,6 +330,8 @@ def points_of(
         Which rows belong to the second class; None where that is not known.
     cutoff
         The score from which rows are accepted.
+    notes
+        What the reader should know of the model.
     """
     score, odds, double = _checked(points)
     if cutoff is not None and not _is_finite(cutoff):
@@ -343,11 +372,19 @@ def points_of(
         terms=tuple(terms),
         outcome=factors.outcome,
         rounding=Rounding(None, None, 0, 0.0, None, None),
+        notes=(*notes, *_without_points(terms)),
         schema=factors.schema,
     )
     rounding = _rounding(exact, result.of(rows), weight, events, cutoff)
     object.__setattr__(result, "rounding", rounding)
     return result
+
+
+def _without_points(terms: Sequence[PointsTerm]) -> Iterator[str]:
+    """Name the columns whose points are all rounded to zero."""
+    names = [" and ".join(term.columns) for term in terms if np.nanmax(term.points) == 0]
+    if names:
+        yield f"rounded to whole points, every band has 0 points: {', '.join(names)}"
 
 
 def _is_finite(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """A table of factors as one SELECT."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from clearwood.explanation.scales import Unit
 from clearwood.table import Kind
 
 if TYPE_CHECKING:
+    from clearwood.explanation.factors.points import Points
     from clearwood.explanation.factors.result import Factors, FactorTerm
 
 __all__ = ["select"]
@@ -24,7 +26,7 @@ def select(factors: "Factors", table: str) -> str:
 
     Relativities and odds ratios are multiplied and differences added. Curves need the function
     ``exp``. The result is NULL where the model does not take a missing value or a new level, and
-    where a number is infinite.
+    where a number is infinite. With points, their total is the column before the prediction.
     """
     sizes = [float(np.nanmax(np.abs(term.effects), initial=0.0)) for term in factors.terms]
     ratios = factors.ratio_name is not None
@@ -39,11 +41,13 @@ def select(factors: "Factors", table: str) -> str:
         raise bad_value("table", table, "it must be the name of a table")
     source = _name(table)
     head = "".join(
-        f"-- {' '.join(line.split())}\n" for line in (*factors.headlines, *_sha(factors))
+        f"-- {' '.join(line.split())}\n"
+        for line in (*factors.headlines, *_scaling(factors), *_sha(factors))
     )
     if factors.unit is Unit.LOG_ODDS:
         odds = _name("odds by clearwood")
-        inner = f"SELECT *, {score} AS {odds}\n  FROM {source}"  # noqa: S608 - names are quoted
+        total = "" if factors.points is None else f"{writer.points(factors.points)} AS points,\n  "
+        inner = f"SELECT *, {total}{score} AS {odds}\n  FROM {source}"  # noqa: S608 - names are quoted
         small = f"{odds} / (1.0 + {odds})"
         large = f"1.0 / (1.0 + 1.0 / {odds})"
         chosen = f"CASE WHEN {odds} > 1.0 THEN {large} ELSE {small} END"
@@ -55,6 +59,10 @@ def _sha(factors: "Factors") -> tuple[str, ...]:
     return (f"SHA-256 of the model: {factors.sha256}",) if factors.sha256 else ()
 
 
+def _scaling(factors: "Factors") -> tuple[str, ...]:
+    return () if factors.points is None else (factors.points.headline,)
+
+
 class _Writer:
     """Writes terms, as factors that are multiplied or as summands."""
 
@@ -64,16 +72,30 @@ class _Writer:
 
     def term(self, term: "FactorTerm") -> str:
         """Write the value of one term."""
-        if len(term.axes) == 1:
-            return self._case(
-                term.axes[0], [(at, self._value(term, (at,))) for (at,) in term.cells()]
-            )
-        first, second = term.axes
+        return self._choice(term.axes, {cell: self._value(term, cell) for cell in term.cells()})
+
+    def _choice(self, axes: tuple[Axis, ...], values: Mapping[tuple[int, ...], str]) -> str:
+        """Write the choice among the values of the cells of a column or of two."""
+        if len(axes) == 1:
+            return self._case(axes[0], [(cell[0], value) for cell, value in values.items()])
+        first, second = axes
         rows: dict[int, list[tuple[int, str]]] = {}
-        for cell in term.cells():
-            rows.setdefault(cell[0], []).append((cell[1], self._value(term, cell)))
+        for cell, value in values.items():
+            rows.setdefault(cell[0], []).append((cell[1], value))
         lines = [(at, self._case(second, line)) for at, line in rows.items()]
         return self._case(first, lines)
+
+    def points(self, points: "Points") -> str:
+        """Write the total of whole points; with a wide start, sums stay whole numbers."""
+        parts = [f"CAST({points.start} AS BIGINT)"]
+        for term in points.terms:
+            values = {
+                cell: str(int(term.points[cell]))
+                for cell in np.ndindex(term.points.shape)
+                if not np.isnan(term.points[cell])
+            }
+            parts.append(self._choice(term.axes, values))
+        return "\n  + ".join(parts)
 
     def _value(self, term: "FactorTerm", cell: tuple[int, ...]) -> str:
         """Write the value of a cell: a number, or a polynomial."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from clearwood._shared.numbers import count, percent
-from clearwood.explanation import Factors, FactorTerm, Unit
+from clearwood.explanation import Factors, FactorTerm, Points, Unit
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import (
     Block,
@@ -43,6 +43,8 @@ def section(findings: Findings) -> Section | None:
     pairs = [term for term in table.terms if len(term.axes) == 2]
     blocks: list[Block] = [Prose(_introduction(findings, table), lead=True)]
     blocks.append(Facts(tuple(_facts(findings, table))))
+    if table.points is not None:
+        blocks += _card(table.points)
     if singles:
         blocks.append(_sheet(table, singles))
     blocks += _tests(table)
@@ -89,6 +91,29 @@ def _facts(findings: Findings, table: Factors) -> list[tuple[str, str]]:
     if table.ratio_name is None and table.errors is not None:
         facts[-1] = ("Uncertainty", capital(table.headlines[2]))
     return facts
+
+
+def _card(points: Points) -> list[Block]:
+    """List the points of each band, and how they are scaled."""
+    facts = [
+        ("Base points", f"{points.start}: a row starts with them and adds those of its bands"),
+        ("Scaling", f"{number(points.score)} points at odds of {number(points.odds)} to 1"),
+        ("Points to double the odds", number(points.double)),
+        ("Rounding", capital(points.rounding.sentence.removeprefix("rounding: "))),
+    ]
+    has_rates = any(cell.rate is not None for term in points.terms for cell in term.cells)
+    rows = []
+    for term in points.terms:
+        for cell in term.cells:
+            band = " and ".join(cell.label(k) for k in range(len(term.axes)))
+            rate = None if cell.rate is None else round(100 * cell.rate, 2)
+            rates: tuple[Cell, ...] = (rate,) if has_rates else ()
+            share = round(100 * cell.share, 2)
+            rows.append((" × ".join(term.columns), band, cell.points, share, *rates))
+    headings = ("column", "band", "points", "share (%)", *(["rate (%)"] if has_rates else []))
+    caption = f"The card: points against {named(points.outcome)}, by column and band"
+    sheet = Sheet("points", caption, headings, tuple(rows), shown=60, bars=("share (%)",))
+    return [Facts(tuple(facts)), sheet]
 
 
 def _sheet(table: Factors, terms: list[FactorTerm]) -> Sheet:
