@@ -67,6 +67,20 @@ def test_sql_predicts_what_the_model_predicts(cli, model, tmp_path):
     connection.close()
 
 
+def test_sql_of_equal_values_has_the_columns_that_predict_writes(cli, model, tmp_path):
+    assert cli("condense", model, "--equal", "value", "-o", "values.json").code == 0
+    sql = cli("export", "values.json", "--to", "sql", "--table", "claims").out
+    assert cli("predict", model, "data.csv", "-o", "wanted.csv").code == 0
+    wanted = pd.read_csv(tmp_path / "wanted.csv")
+    connection = sqlite3.connect(":memory:")
+    rows = pd.read_csv(tmp_path / "data.csv")[["age", "town"]]
+    rows.to_sql("claims", connection, index=False)
+    found = pd.read_sql_query(sql, connection)[wanted.columns]
+    connection.close()
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-14)
+    assert "(high 0." in cli("export", "values.json", "--to", "text").out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -76,7 +76,8 @@ def condense(
         with underscores.
     equal
         What must be equal: "class", the predicted label (default for classifiers, and a much
-        smaller tree), or "value", the raw prediction.
+        smaller tree), or "value", the raw prediction, so that a classifier's tree and its exports
+        have probabilities too.
     effort
         "fast" composes the tree. "good" also makes it smaller, usually within a few per cent of
         the smallest. "optimal" proves that it is the smallest, or raises `ProofTooLargeError`

@@ -100,7 +100,8 @@ def condense(
         What is minimised.
     equal
         What must be equal: the predicted class, or the value it is derived from; by default the
-        class of classifiers.
+        class of classifiers. Exports of a tree with equal values have the probability of each
+        class as well as the label.
 
     If the exact tree is too large
     ------------------------------

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import bad_value
 from clearwood.condensing.export.common import exported_predictions
-from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    leaf_values,
+    questions,
+    value_names,
+)
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
@@ -14,11 +20,14 @@ __all__ = ["to_c"]
 
 
 def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
-    """Write C99 source with one function, ``<name>_predict``.
+    """Write C99 source with a function ``<name>_predict``.
 
     It takes a row of the model's columns as doubles: NaN for missing values, and for a category
     what ``<name>_code`` gives for its label. It returns a number, or for classifiers the position
-    of the label in ``<name>_labels``. Equal branches are written once, so the source grows with
+    of the label in ``<name>_labels``. For a classifier condensed with ``equal="value"``,
+    ``<name>_predict_proba`` writes the probabilities of these labels to its second argument, or
+    ``<name>_predict_raw`` returns the score where the model's score is not a probability. Equal
+    branches are written once, so the source grows with
     ``n_nodes``, not with ``n_leaves``. Do not compile it with options that ignore NaN, such as
     ``-ffast-math``.
 
@@ -61,6 +70,8 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
         listed = ", ".join(_string(str(label)) for label in classes.tolist())
         lines += [f"const char *const {name}_labels[] = {{{listed}}};", ""]
     lines += _codes(condensed, name)
+    names, values = value_names(condensed), leaf_values(condensed)
+    leaves: list[tuple[int, tuple[float, ...]]] = []  # position of the label, and the numbers
     sets: dict[tuple[bool, ...], str] = {}
     body: list[str] = []
     diagram = condensed.diagram
@@ -69,7 +80,9 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
         if question is None:
             prediction = predictions[node]
             if classes is not None:
-                end = f"return {position[prediction]}; /* {_harmless(str(prediction))} */"
+                k = len(leaves) if names else position[prediction]
+                leaves.append((position[prediction], values[node]))
+                end = f"return {k}; /* {_harmless(str(prediction))} */"
             else:
                 end = f"return {_number(prediction)};"
             body.append(f"{label}{end}")
@@ -82,10 +95,50 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
         bits = ", ".join(str(int(member)) for member in members)
         lines.append(f"static const unsigned char {held}[] = {{{bits}}};")
     result = "double" if classes is None else "int"
-    lines += ["", f"{result} {name}_predict(const double *x) {{"]
+    function = f"static int {name}_leaf" if names else f"{result} {name}_predict"
+    lines += ["", f"{function}(const double *x) {{"]
     lines += ["  (void)x;"] * (len(body) == 1)
     lines += [*body, "}", ""]
+    if names:
+        lines += _of_leaves(leaves, name, is_score=names == ("score",))
     return "\n".join(lines)
+
+
+def _of_leaves(
+    leaves: list[tuple[int, tuple[float, ...]]], name: str, *, is_score: bool
+) -> list[str]:
+    """Write the label and the numbers of each leaf, and the functions that look them up."""
+    width = len(leaves[0][1])
+    lines = [f"static const int {name}_label_of_leaf[] = {{"]
+    lines += [f"  {position}," for position, _ in leaves]
+    lines += ["};", f"static const double {name}_values_of_leaf[][{width}] = {{"]
+    lines += [f"  {{{', '.join(map(_number, values))}}}," for _, values in leaves]
+    lines += [
+        "};",
+        "",
+        f"int {name}_predict(const double *x) {{",
+        f"  return {name}_label_of_leaf[{name}_leaf(x)];",
+        "}",
+        "",
+    ]
+    if is_score:
+        return [
+            *lines,
+            "/* The score that decides the label. */",
+            f"double {name}_predict_raw(const double *x) {{",
+            f"  return {name}_values_of_leaf[{name}_leaf(x)][0];",
+            "}",
+            "",
+        ]
+    return [
+        *lines,
+        f"/* The probability of each label in {name}_labels. */",
+        f"void {name}_predict_proba(const double *x, double *probabilities) {{",
+        f"  memcpy(probabilities, {name}_values_of_leaf[{name}_leaf(x)],",
+        f"         {width} * sizeof(double));",
+        "}",
+        "",
+    ]
 
 
 def _codes(condensed: "Condensed", name: str) -> list[str]:

@@ -8,7 +8,13 @@ import numpy as np
 
 from clearwood._shared.errors import MissingExtraError
 from clearwood.condensing.export.common import exported_predictions, refuse_many_leaves
-from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    leaf_values,
+    questions,
+    value_names,
+)
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
@@ -24,8 +30,9 @@ def to_onnx(condensed: "Condensed") -> Any:
     Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
     codes for categories, NaN for missing. Its output ``prediction`` has one label or number a
     row. The tree is one TreeEnsembleRegressor in double precision that finds the leaf, whose
-    prediction is looked up, so that none is rounded.
-
+    prediction is looked up, so that none is rounded. For a classifier condensed with
+    ``equal="value"`` there is a second output of doubles: ``probabilities``, one row each and one
+    column per class, or ``score`` where the model's score is not a probability.
 
     Returns
     -------
@@ -76,6 +83,19 @@ def to_onnx(condensed: "Condensed") -> Any:
         helper.make_node("Reshape", ["position", "flat"], ["row"]),
         helper.make_node("Gather", ["answers", "row"], ["prediction"]),
     ]
+    outputs = [helper.make_tensor_value_info("prediction", kind, ["rows"])]
+    constants = [table, numpy_helper.from_array(np.array([-1], np.int64), "flat")]
+    if names := value_names(condensed):
+        held = leaf_values(condensed)
+        numbers = np.array([held[node] for node in order])
+        if names == ("score",):
+            output, numbers = "score", numbers[:, 0]
+        else:
+            output = "probabilities"
+        constants.append(numpy_helper.from_array(numbers, "values_of_leaves"))
+        steps.append(helper.make_node("Gather", ["values_of_leaves", "row"], [output]))
+        shape: list[str | int] = ["rows", *numbers.shape[1:]]
+        outputs.append(helper.make_tensor_value_info(output, TensorProto.DOUBLE, shape))
     graph = helper.make_graph(
         steps,
         "condensed tree",
@@ -84,8 +104,8 @@ def to_onnx(condensed: "Condensed") -> Any:
                 "X", TensorProto.DOUBLE, ["rows", len(condensed.feature_names)]
             )
         ],
-        [helper.make_tensor_value_info("prediction", kind, ["rows"])],
-        [table, numpy_helper.from_array(np.array([-1], np.int64), "flat")],
+        outputs,
+        constants,
     )
     model = helper.make_model(
         graph,

@@ -4,7 +4,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
-from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    leaf_values,
+    questions,
+    value_names,
+)
 from clearwood.condensing.reading.sources import data_names
 
 if TYPE_CHECKING:
@@ -17,10 +23,12 @@ _SHARED = 8
 
 
 def to_python(condensed: "Condensed") -> str:
-    """Write a module with one function, ``predict(row)``.
+    """Write a module with a function ``predict(row)``.
 
     A row is a mapping from the names in ``COLUMNS``, the columns that the tree uses, to values;
-    missing values are None or NaN, categories their labels.
+    missing values are None or NaN, categories their labels. For a classifier condensed with
+    ``equal="value"``, ``predict_proba(row)`` gives the probabilities of the labels in ``CLASSES``,
+    or ``predict_raw(row)`` the score where the model's score is not a probability.
 
     Examples
     --------
@@ -43,12 +51,36 @@ def to_python(condensed: "Condensed") -> str:
         functions.append(writer.function(f"_node_{node}", node))
     columns = "".join(f"    {name!r},\n" for name in writer.columns)
     shape = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
+    names = value_names(condensed)
+    is_score = names == ("score",)
+    classes = ""
+    if names and not is_score and condensed.classes is not None:
+        labels = "".join(f"    {label!r},\n" for label in condensed.classes.tolist())
+        classes = f"CLASSES = (\n{labels})\n"
     head = (
         f'"""{_harmless(condensed.shell.source)} as one tree: {shape}; '
         f'{condensed.certificate.statement}."""\n\n'
-        f"COLUMNS = (\n{columns})\n\n\n"
+        f"COLUMNS = (\n{columns})\n{classes}\n\n"
         "def predict(row):\n"
         '    """Predict one row: a mapping from COLUMNS to values, None or NaN where missing."""\n'
+    )
+    if is_score:
+        head += (
+            "    return _leaf(row)[0]\n\n\n"
+            "def predict_raw(row):\n"
+            '    """Return the score of one row, which decides its label."""\n'
+            "    return _leaf(row)[1]\n\n\n"
+            "def _leaf(row):\n"
+        )
+    elif names:
+        head += (
+            "    return _leaf(row)[0]\n\n\n"
+            "def predict_proba(row):\n"
+            '    """Return the probabilities of one row, in the order of CLASSES."""\n'
+            "    return _leaf(row)[1:]\n\n\n"
+            "def _leaf(row):\n"
+        )
+    head += (
         "    values = [row[name] for name in COLUMNS]\n"
         "    return _node_0([None if x is None or x != x else x for x in values])\n"
     )
@@ -61,6 +93,11 @@ class _Writer:
     def __init__(self, condensed: "Condensed") -> None:
         self.called: set[int] = set()
         self._predictions = exported_predictions(condensed, "Python source")
+        if value_names(condensed):
+            values = leaf_values(condensed)
+            self._predictions = {
+                node: (label, *values[node]) for node, label in self._predictions.items()
+            }
         self.questions = questions(condensed)
         names = data_names(condensed.shell)
         used = sorted({question.column for question in self.questions if question is not None})

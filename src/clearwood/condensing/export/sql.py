@@ -1,7 +1,7 @@
 """A condensed tree as one SQL expression."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
@@ -10,7 +10,13 @@ from clearwood.condensing.export.common import (
     refuse_many_leaves,
     warn_of_derived_columns,
 )
-from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    leaf_values,
+    questions,
+    value_names,
+)
 from clearwood.condensing.reading.sources import data_names
 
 if TYPE_CHECKING:
@@ -26,6 +32,10 @@ def to_sql(
     condensed: "Condensed", *, table: str | Sequence[str], column: str = "prediction"
 ) -> str:
     """Write a SELECT that adds the prediction to a table.
+
+    For a classifier condensed with ``equal="value"`` it also adds the probability of each class,
+    as columns ``probability:<label>`` before the prediction, or ``score`` where the model's score
+    is not a probability. Each column holds every leaf.
 
     The expression is a searched CASE of standard SQL, tested in SQLite and DuckDB. Numbers are
     compared as double precision without casts: a model that rounds to float32 has that rounding
@@ -53,13 +63,22 @@ def to_sql(
       END AS "prediction"
     FROM "claims"
     """
-    refuse_many_leaves(condensed.n_leaves, _MOST_LEAVES, "SQL")
+    names = value_names(condensed)
+    refuse_many_leaves(condensed.n_leaves, _MOST_LEAVES // (1 + len(names)), "SQL")
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(identifier(part) for part in parts)
     writer = _Writer(condensed)
     warn_of_derived_columns(condensed, writer.questions)
-    tree = writer.case(0, "  ")
-    return f"SELECT *,\n{tree} AS {identifier(column)}\nFROM {source}"
+    values = leaf_values(condensed)
+    columns = [
+        (name, {node: numbers[k] for node, numbers in values.items()})
+        for k, name in enumerate(names)
+    ]
+    columns.append((column, writer.predictions))
+    added = ",\n".join(
+        f"{writer.case(0, '  ', of_leaf)} AS {identifier(name)}" for name, of_leaf in columns
+    )
+    return f"SELECT *,\n{added}\nFROM {source}"
 
 
 class _Writer:
@@ -72,26 +91,27 @@ class _Writer:
         self._diagram = condensed.diagram
         self._names = [identifier(name) for name in data_names(condensed.shell)]
         self.questions = questions(condensed)
-        self._predictions = exported_predictions(condensed, "SQL")
+        self.predictions = exported_predictions(condensed, "SQL")
         self._count = condensed.diagram.leaf_counts
 
-    def case(self, node: int, indent: str) -> str:
-        if node in self._predictions:
-            return indent + literal(self._predictions[node])
+    def case(self, node: int, indent: str, of_leaf: Mapping[int, Any]) -> str:
+        """Write the label or number of the leaf that a row reaches from a node."""
+        if node in of_leaf:
+            return indent + literal(of_leaf[node])
         lines = [f"{indent}CASE"]
-        while node not in self._predictions:
+        while node not in of_leaf:
             question = self.questions[node]
             assert question is not None
             left, right = int(self._diagram.left[node]), int(self._diagram.right[node])
             is_left = self._count[left] <= self._count[right]
             inner, node = (left, right) if is_left else (right, left)
             test = condition(question, self._names[question.column], left=is_left)
-            if inner in self._predictions:
-                lines.append(f"{indent}  WHEN {test} THEN {literal(self._predictions[inner])}")
+            if inner in of_leaf:
+                lines.append(f"{indent}  WHEN {test} THEN {literal(of_leaf[inner])}")
             else:
                 lines.append(f"{indent}  WHEN {test} THEN")
-                lines.append(self.case(inner, indent + "    "))
-        lines.append(f"{indent}  ELSE {literal(self._predictions[node])}")
+                lines.append(self.case(inner, indent + "    ", of_leaf))
+        lines.append(f"{indent}  ELSE {literal(of_leaf[node])}")
         lines.append(f"{indent}END")
         return "\n".join(lines)
 

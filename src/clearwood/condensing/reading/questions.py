@@ -24,7 +24,16 @@ from clearwood.forest import ZERO, links
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
 
-__all__ = ["Labels", "Question", "Ranges", "Span", "leaf_predictions", "questions"]
+__all__ = [
+    "Labels",
+    "Question",
+    "Ranges",
+    "Span",
+    "leaf_predictions",
+    "leaf_values",
+    "questions",
+    "value_names",
+]
 
 #: An interval of numbers: above the first end, not above the second.
 Span = tuple[float, float]
@@ -210,3 +219,30 @@ def leaf_predictions(condensed: "Condensed") -> dict[int, Any]:
         raw = diagram.value[leaves]
         predictions = links.predict(shell, raw[:, 0] if shell.n_outputs == 1 else raw)
     return dict(zip(leaves.tolist(), np.asarray(predictions).tolist(), strict=True))
+
+
+def value_names(condensed: "Condensed") -> tuple[str, ...]:
+    """Name what a classifier's tree predicts besides the label; nothing where that is all.
+
+    Where the values are equal, these are the probabilities of the classes, in their order, or
+    "score", the raw prediction of a model whose score is no probability.
+    """
+    shell = condensed.shell
+    if shell.classes is None or condensed.equal == "class":
+        return ()
+    if shell.n_outputs == 1 and shell.link != "logistic":
+        return ("score",)
+    return tuple(f"probability:{label}" for label in shell.classes.tolist())
+
+
+def leaf_values(condensed: "Condensed") -> dict[int, tuple[float, ...]]:
+    """Return the numbers that `value_names` names at each certified leaf."""
+    names, diagram = value_names(condensed), condensed.diagram
+    leaves = np.flatnonzero(diagram.is_leaf & diagram.certified)
+    if not names:
+        return dict.fromkeys(leaves.tolist(), ())
+    raw = diagram.value[leaves]
+    if names != ("score",):
+        one = condensed.shell.n_outputs == 1
+        raw = links.probabilities(condensed.shell, raw[:, 0] if one else raw)
+    return dict(zip(leaves.tolist(), map(tuple, raw.tolist()), strict=True))

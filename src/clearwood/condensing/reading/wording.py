@@ -14,7 +14,9 @@ from clearwood.condensing.reading.questions import (
     Question,
     Span,
     leaf_predictions,
+    leaf_values,
     questions,
+    value_names,
 )
 from clearwood.condensing.reading.sources import column_names
 from clearwood.forest import LearnerEncoder
@@ -93,6 +95,8 @@ class Wording:
         self.questions = questions(condensed)
         #: The prediction of every leaf, certified or not.
         self.predictions = leaf_predictions(condensed)
+        self._values = leaf_values(condensed)
+        self._value_names = [name.removeprefix("probability:") for name in value_names(condensed)]
         self._names = column_names(condensed.shell)
         self._levels = _levels(condensed)
 
@@ -118,9 +122,9 @@ class Wording:
         if self._tree.classes is None:
             values = prediction if isinstance(prediction, list) else [prediction]
             return ", ".join(map(_number, values))
-        if self._tree.equal == "class":
-            return str(prediction)
-        return f"{prediction} ({', '.join(map(_number, diagram.value[node].tolist()))})"
+        named = zip(self._value_names, self._values[node], strict=True)
+        shown = ", ".join(f"{name} {_number(value)}" for name, value in named)
+        return f"{prediction} ({shown})" if shown else str(prediction)
 
     def condition(self, condition: Condition) -> str:
         """Write a condition on one column."""
