@@ -244,6 +244,34 @@ def test_rows_without_an_exposure_have_a_rate_only(cli, rates, table):
     assert list(rows_of(cli("predict", "rate.cw", path).out)[0]) == ["prediction"]
 
 
+def test_rows_with_zero_exposure(cli, rates, refused):
+    header, first, *rows = Path("rates.csv").read_text().splitlines()
+    zero = first.rsplit(",", maxsplit=1)[0] + ",0"
+    Path("zero.csv").write_text("\n".join([header, zero, *rows]))
+    words = ("zero.csv", "--target", "accidents", "--exposure", "years", "-l", "glm", "-o", "z.cw")
+    assert "those with zero out as the table is read: --zero-exposure drop" in " ".join(
+        refused("fit", *words).split()
+    )
+    answer = cli("fit", *words, "--zero-exposure", "drop")
+    assert answer.code == 0, answer.err
+    assert "1 row with an exposure 'years' of zero left out" in " ".join(answer.err.split())
+    # a prediction is made for it all the same, unless the rows are in parts
+    predicted = rows_of(cli("predict", "z.cw", "zero.csv").out)
+    assert len(predicted) == 200
+    assert float(predicted[0]["expected"]) == 0
+    assert "leave out --zero-exposure" in refused(
+        "predict", "z.cw", "zero.csv", "--zero-exposure", "drop"
+    )
+    Path("parts").mkdir()
+    Path("zero.csv").rename("parts/zero.csv")
+    assert "zero in 1 of 200 rows" in refused("predict", "z.cw", "parts", "-o", "to")
+    answer = cli("predict", "z.cw", "parts", "-o", "to", "--zero-exposure", "drop", "--json")
+    assert answer.json["rows"] == 199
+    # rows to compare with are left out as well
+    assert "--zero-exposure drop" in refused("evaluate", "z.cw", "parts/zero.csv")
+    assert cli("evaluate", "z.cw", "parts/zero.csv", "--zero-exposure", "drop").code == 0
+
+
 def test_intervals_of_a_posterior_are_two_more_columns(cli, claims):
     words = ("fit", claims, "--target", "accidents", "--task", "regression", "-l", "bayes")
     assert cli(*words, "-o", "bayes.cw").code == 0

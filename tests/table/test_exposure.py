@@ -1,6 +1,7 @@
 """The role `exposure`: the table holds rates, and each row counts in proportion to its exposure."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
@@ -124,3 +125,113 @@ def test_a_role_of_one_column_takes_one_name(role):
     rows = {name: [1.0, 2.0, 3.0, 4.0, 5.0] for name in ("x", "a", "b", "y")}
     with pytest.raises(cw.InputError, match=f"{role}=.*the name of one column"):
         cw.read(rows, **{"target": "y", role: ["a", "b"]})
+
+
+def with_zeros(**changed):
+    """600 policies, of which 30 have no exposure and carry claims all the same."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.uniform(20, 70, 600).round(1),
+        "region": rng.choice(["north", "south"], 600).astype(object),
+        "years": rng.uniform(0.1, 1.0, 600).round(3),
+        "claims": rng.poisson(0.4, 600),
+    }
+    columns["years"][:30] = 0.0
+    columns["region"][:30] = "nowhere"
+    order = rng.permutation(600)
+    frame = pd.DataFrame({name: values[order] for name, values in columns.items()})
+    return frame.assign(**changed)
+
+
+def in_parts(frame):
+    return [frame[:1], frame[1:200], frame[200:]]
+
+
+ROLES = {"target": "claims", "exposure": "years"}
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_rows_with_zero_exposure_are_left_out_on_request_only(cut):
+    frame = with_zeros()
+    source, more = (in_parts(frame), {"parts": True}) if cut else (frame, {})
+    with pytest.raises(cw.InputError, match=r"zero in 30 of 600 .*zero_exposure='drop'"):
+        cw.read(source, **ROLES, **more)
+    total = int(frame["claims"][frame["years"] == 0].sum())
+    note = f"30 rows with an exposure 'years' of zero left out; their 'claims' add up to {total}"
+    with pytest.warns(cw.ClearwoodWarning, match=note):
+        read = cw.read(source, **ROLES, **more, zero_exposure="drop")
+    assert note in read.notes
+    assert read.options["zero_exposure"] == "drop"
+    known = cw.read(frame[frame["years"] > 0], **ROLES)
+    rows = read.to_table() if cut else read
+    assert rows.schema == known.schema  # also without the level that only these rows have
+    assert rows.dropped == 0
+    for one, other in zip(rows.columns, known.columns, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+    assert cw.learner("glm").fit(read).expected(known).sum() == pytest.approx(
+        cw.learner("glm").fit(known).expected(known).sum(), rel=1e-6
+    )
+
+
+def files_of(frame, folder):
+    """Write an exposure and a target that are text in the file."""
+    folder.mkdir()
+    written = frame.assign(
+        years=[f"{years:.3f}".replace(".", ",") for years in frame["years"]],
+        claims=[None if k % 7 == 0 else f"€ {n}" for k, n in enumerate(frame["claims"])],
+    )
+    for k, part in enumerate(in_parts(written)):
+        part.to_csv(folder / f"{k}.csv", index=False)
+    written.to_csv(folder.parent / "one.csv", index=False)
+    return folder.parent / "one.csv", folder
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_parts_of_text_leave_out_what_the_one_table_does(tmp_path):
+    one, folder = files_of(with_zeros(), tmp_path / "parts")
+    options = ROLES | {"zero_exposure": "drop", "decimal": ","}
+    table, parts = cw.read(one, **options), cw.read(folder, parts=True, **options)
+    notes = [[str(note) for note in read.notes] for read in (table, parts)]
+    (left_out,) = (note for note in notes[0] if "of zero" in note)
+    assert "'claims' add up to" in left_out
+    assert left_out in notes[1]
+    assert parts.n_rows == table.n_rows
+    assert parts.dropped == table.dropped > 0
+    for name in ("age", "region", "years", "claims"):
+        np.testing.assert_array_equal(parts.to_table()[name].values, table[name].values)
+    # roles set anew start from the rows that are left
+    assert cw.read(parts, **ROLES).n_rows == table.n_rows
+
+
+def test_new_rows_with_zero_exposure():
+    frame = with_zeros()
+    known = cw.read(frame[frame["years"] > 0], **ROLES)
+    model = cw.learner("glm").fit(known)
+    # they are predicted: a rate for each, and nothing is expected without exposure
+    zero = (frame["years"] == 0).to_numpy()
+    with pytest.warns(cw.ClearwoodWarning, match="nowhere"):
+        expected = model.expected(frame)
+    assert (expected[zero] == 0).all()
+    assert (expected[~zero] > 0).all()
+    # they are compared with nothing: read with their target, they are refused or left out
+    with (
+        pytest.warns(cw.ClearwoodWarning, match="nowhere"),
+        pytest.raises(cw.InputError, match="zero_exposure='drop'"),
+    ):
+        read_as(frame, model.schema_)
+    with pytest.warns(cw.ClearwoodWarning, match="30 rows with an exposure"):
+        rows = read_as(frame, model.schema_, zero_exposure="drop")
+    assert (rows.n_rows, rows["region"].levels) == (570, ("north", "south"))
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_zero_exposure_has_its_limits(cut):
+    frame = with_zeros()
+    source, more = (in_parts(frame), {"parts": True}) if cut else (frame, {})
+    with pytest.raises(cw.InputError, match="zero_exposure='leave' is not a known value"):
+        cw.read(source, **ROLES, **more, zero_exposure="leave")
+    for years, message in ((0.0, "zero in all 600 rows"), (-1.0, "negative in 600 of 600")):
+        frame = with_zeros(years=years)
+        source = in_parts(frame) if cut else frame
+        with pytest.raises(cw.InputError, match=message):
+            cw.read(source, **ROLES, **more, zero_exposure="drop")

@@ -1,10 +1,22 @@
 """Exposure: what each row's target was observed over, and the rate per unit of it."""
 
+from typing import Literal
+
 from clearwood._shared.errors import InputError, Option, Text, words
+from clearwood._shared.numbers import count, number
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.types import NUMERIC, Task
 
-__all__ = ["check_exposure", "check_rate_task", "unit_of_exposure"]
+__all__ = [
+    "ZeroExposure",
+    "check_exposure",
+    "check_rate_task",
+    "note_on_zero_exposure",
+    "unit_of_exposure",
+]
+
+#: What becomes of rows whose exposure is zero.
+ZeroExposure = Literal["error", "drop"]
 
 
 def check_exposure(exposure: Evidence | None) -> None:
@@ -26,13 +38,60 @@ def check_exposure(exposure: Evidence | None) -> None:
     }
     wrong = [f"{fault} in {rows:,}" for fault, rows in faults.items() if rows]
     if wrong:
+        why = "a rate is the target divided by the exposure, so every row needs one above zero; "
+        hint: Text = f"{why}correct these rows or leave them out."
+        if exposure.n_zero:
+            drop = Option("zero_exposure", "drop")
+            hint = words(
+                f"{why}correct these rows, or leave those with zero out as the table is read: ",
+                drop,
+                ".",
+            )
         raise InputError(
             f"the exposure {column.name!r} is {' and '.join(wrong)} of {exposure.n_rows:,} rows",
             parameter="exposure",
             value=column.name,
-            hint="a rate is the target divided by the exposure, so every row needs an exposure "
-            "above zero; correct these rows or leave them out.",
+            hint=hint,
         )
+
+
+def note_on_zero_exposure(
+    exposure: str, n_zero: int, n_rows: int, target: str | None, total: float | None
+) -> str:
+    """Return the note on rows that are left out for their exposure; refuse to leave out all.
+
+    Parameters
+    ----------
+    exposure
+        The column.
+    n_zero, n_rows
+        The rows with zero, of how many.
+    target
+        The column to predict, if there is one.
+    total
+        The sum of the target over these rows; None where it is no number.
+
+    Examples
+    --------
+    >>> note_on_zero_exposure("years", 3, 500, "claims", 2.0)
+    "3 rows with an exposure 'years' of zero left out; their 'claims' add up to 2"
+    >>> note_on_zero_exposure("years", 1, 500, "claims", 0.0)
+    "1 row with an exposure 'years' of zero left out; 'claims' is zero there"
+    """
+    if n_zero == n_rows:
+        raise InputError(
+            f"the exposure {exposure!r} is zero in all {count(n_rows, 'row')}",
+            parameter="exposure",
+            value=exposure,
+            hint="no row would be left; is it the right column?",
+        )
+    note = f"{count(n_zero, 'row')} with an exposure {exposure!r} of zero left out"
+    if target is None or total is None:
+        return note
+    if total == 0:
+        return f"{note}; {target!r} is zero there"
+    shown = f"{total:,.0f}" if total.is_integer() else number(total)
+    return f"{note}; their {target!r} add up to {shown}"
 
 
 def check_rate_task(task: Task | None, target: str, exposure: str | None) -> None:

@@ -99,6 +99,9 @@ class Reading:
         Repeatable.
     encoding : NAME
         The file's encoding, such as latin-1; detected by default.
+    zero_exposure : error|drop
+        What becomes of rows whose exposure is zero: they are refused by default; drop leaves them
+        out, with a warning.
     draw_rows : N
         Use N rows, drawn at random with the seed of the verb, where it has one: for what needs rows
         in memory where a table is too large.
@@ -109,6 +112,7 @@ class Reading:
     thousands: str | None = None
     missing: list[str] | None = None
     encoding: str | None = None
+    zero_exposure: str = "error"
     draw_rows: Annotated[int | None, typer.Option(min=1)] = None
     seed: int = field(default=0, metadata=ALSO_OF_THE_VERB)
 

@@ -42,7 +42,8 @@ def predict(
     or above every target of the training rows: a warning on standard error names them.
 
     A model that was fitted with an exposure predicts the rate per unit of it. Where the new rows
-    have the exposure, a second column, expected, is the rate times the exposure.
+    have the exposure, a second column, expected, is the rate times the exposure: zero where the
+    exposure is zero. Rows in parts must have exposures above zero, or set --zero-exposure drop.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def predict(
     from clearwood.models import prediction_columns
     from clearwood.table import as_table
 
-    _check_all_rows(reading)
     in_parts = is_in_parts(data)
+    _check_all_rows(reading, in_parts=in_parts)
     if not in_parts:
         workers.refuse()
     if path is not None and not in_parts:
@@ -132,7 +133,14 @@ def _outside(model: "TableModel", table: "Table", predicted: Any) -> "Extrapolat
     return outside
 
 
-def _check_all_rows(reading: Reading) -> None:
+def _check_all_rows(reading: Reading, *, in_parts: bool) -> None:
+    if reading.zero_exposure != "error" and not in_parts:
+        raise InputError(
+            "predictions are written for all rows; where the exposure is zero, expected is zero",
+            parameter="zero_exposure",
+            value=reading.zero_exposure,
+            hint="leave out --zero-exposure.",
+        )
     if reading.draw_rows is not None:
         raise InputError(
             "predictions are written for all rows, in their order",

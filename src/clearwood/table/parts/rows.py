@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
+from clearwood.table.kinds.written_numbers import without_words
 from clearwood.table.parts.storage import (
     File,
     on_this_machine,
@@ -21,12 +23,14 @@ from clearwood.table.reading.raw import Raw
 __all__ = [
     "CsvRows",
     "DaskRows",
+    "ExposedRows",
     "FragmentRows",
     "FrameRows",
     "LazyRows",
     "MadeRows",
     "ParquetRows",
     "Rows",
+    "zero_rows",
 ]
 
 
@@ -276,6 +280,59 @@ class LazyRows:
         """Return the plan that makes the frame."""
         with computing("lazy frame"):
             return [self.frame.explain(optimized=False)]
+
+
+@dataclass(frozen=True, eq=False)
+class ExposedRows:
+    """Rows of another place, without those whose exposure is zero.
+
+    Parameters
+    ----------
+    rows
+        All rows.
+    exposure
+        The column of their exposure.
+    gaps
+        Words and numbers of that column that the user states as missing.
+    """
+
+    rows: Rows
+    exposure: str
+    gaps: frozenset[str] = frozenset()
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Read the rows and leave some out."""
+        read = None if columns is None else list(dict.fromkeys([*columns, self.exposure]))
+        for raws in self.rows.batches(rows, read):
+            exposure = next((raw for raw in raws if raw.name == self.exposure), None)
+            if exposure is None:
+                yield raws  # whoever needs it says that it is absent
+                continue
+            zero = zero_rows(without_words(exposure, self.gaps))
+            if not zero.all():
+                kept = _only(raws, columns)
+                yield [raw.at(~zero) for raw in kept] if zero.any() else kept
+
+    def identity(self) -> Sequence[Any]:
+        """Return what the rows are, and the exposure."""
+        return [*self.rows.identity(), "exposure above zero", self.exposure, sorted(self.gaps)]
+
+
+def zero_rows(raw: Raw) -> Bools:
+    """Return where a column is zero, also where it is written as text: 0, 0.00, 0 years.
+
+    Examples
+    --------
+    >>> zero_rows(Raw("years", "string", np.array([0, 1, 2, -1]), ("0,00", "0,10", "-"))).tolist()
+    [True, False, False, False]
+    """
+    if not raw.is_coded:
+        zero: Bools = raw.values == 0
+        return zero
+    digits = [{letter for letter in level if letter.isdigit()} for level in raw.levels]
+    by_level = np.array([*(found == {"0"} for found in digits), False])
+    of_rows: Bools = by_level[raw.values]
+    return of_rows
 
 
 def _only(raws: list[Raw], columns: Sequence[str] | None) -> list[Raw]:

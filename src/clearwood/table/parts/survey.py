@@ -1,8 +1,9 @@
 """The survey of a table in parts: kinds, levels, ranges and gaps, from one reading of its rows.
 
 It finds what `clearwood.read` finds in the one table, to the bit, without keeping rows. A second
-reading is needed of two kinds of column only: a target that is written as text, to know first which
-rows have one, and whole numbers that seem to be different in every row.
+reading is needed of few columns only: a target that is written as text, to know first which rows
+have one, whole numbers that seem to be different in every row, and an exposure and its target where
+rows with zero exposure are left out.
 """
 
 import itertools
@@ -16,12 +17,14 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.table.column import Column
+from clearwood.table.exposure import note_on_zero_exposure
 from clearwood.table.kinds.evidence import Evidence
+from clearwood.table.kinds.review import Finding
 from clearwood.table.kinds.written_numbers import convert_written_numbers, without_words
 from clearwood.table.monotone import with_directions
 from clearwood.table.parts.finishing import GAPS, Finish, FinishedColumn
 from clearwood.table.parts.parts import BATCH_ROWS, Part, Parts
-from clearwood.table.parts.rows import Rows
+from clearwood.table.parts.rows import ExposedRows, Rows, zero_rows
 from clearwood.table.parts.tally import MOST_LEVELS, MOST_NUMBERS, Counted, Tallied, Tally
 from clearwood.table.reading.labels import labelled
 from clearwood.table.reading.raw import Raw
@@ -42,6 +45,7 @@ def survey(named: Sequence[tuple[str, Rows]], request: Request, origin: str) -> 
     reader = _Reader(named, request)
     assigned = request.assigned(reader.names)
     target = next((n for n, role in assigned.roles.items() if role is Role.TARGET), None)
+    reader, without = _with_exposure_above_zero(reader, assigned, target)
     known = None if target is None else _Known(reader, target, assigned)
     tallies = {
         name: Tally(
@@ -71,7 +75,37 @@ def survey(named: Sequence[tuple[str, Rows]], request: Request, origin: str) -> 
     dropped = n_rows - int(n_kept.sum())
     if target is not None:
         check_known_targets(target, n_rows - dropped)
-    return _concluded(reader, request, assigned, tallies, known, n_kept, dropped, origin)
+    return _concluded(reader, request, assigned, tallies, known, n_kept, dropped, origin, without)
+
+
+def _with_exposure_above_zero(
+    reader: "_Reader", assigned: Assigned, target: str | None
+) -> tuple["_Reader", list[Finding]]:
+    """Leave out the rows whose exposure is zero, if that is wanted, with a note of them."""
+    exposure = next((n for n, role in assigned.roles.items() if role is Role.EXPOSURE), None)
+    request = reader.request
+    if request.zero_exposure != "drop" or exposure is None:
+        return reader, []
+    n_rows = n_zero = 0
+    total: float | None = None if target is None else 0.0
+    for _, raws in reader.batches([exposure] if target is None else [exposure, target]):
+        zero = zero_rows(raws[0])
+        n_rows += len(zero)
+        n_zero += int(zero.sum())
+        if total is not None and zero.any():
+            (there,), _ = convert_written_numbers(
+                [raws[1].at(zero)], request.writing, assigned.as_written
+            )
+            if there.form in ("number", "boolean"):
+                total += float(np.nansum(there.values))
+            elif not there.missing.all():
+                total = None
+    if not n_zero:
+        return reader, []
+    note = note_on_zero_exposure(exposure, n_zero, n_rows, target, total)
+    gaps = request.writing.missing_words(exposure)
+    named = [(name, ExposedRows(rows, exposure, gaps)) for name, rows in reader.named]
+    return _Reader(named, request), [Finding(note)]
 
 
 def _has_levels(kind: object) -> bool:
@@ -165,6 +199,7 @@ def _concluded(
     n_kept: np.ndarray,
     dropped: int,
     origin: str,
+    without: Sequence[Finding],
 ) -> Parts:
     counted = [tallies[name].raw() for name in reader.names]
     too_many = {n: Kind.TEXT for n, t in tallies.items() if t.overflows and t.form == "string"}
@@ -191,7 +226,7 @@ def _concluded(
         assigned.kinds,
         too_many,
         request.task,
-        findings=[*findings, *dropped_rows(dropped)],
+        findings=[*findings, *without, *dropped_rows(dropped)],
         evidence=evidence_of,
     )
     settled = table.columns

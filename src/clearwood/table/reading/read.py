@@ -4,19 +4,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
 from clearwood._shared.calls import remembers_options
-from clearwood._shared.checks import check_whole
+from clearwood._shared.checks import check_choice, check_whole
 from clearwood._shared.draws import draw_rows as rows_drawn
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
-from clearwood.table.exposure import check_exposure
+from clearwood.table.exposure import ZeroExposure, check_exposure, note_on_zero_exposure
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.code_like import are_few_levels, named_like_code
 from clearwood.table.kinds.evidence import Evidence
@@ -92,6 +92,7 @@ class ReadOptions(TextOptions, total=False):
     task: str | Task | None
     labels: Labels | None
     monotone: Mapping[str, str] | None
+    zero_exposure: ZeroExposure
 
 
 @overload
@@ -140,6 +141,7 @@ def read(
     encoding: str | None = None,
     labels: Labels | None = None,
     monotone: Mapping[str, str] | None = None,
+    zero_exposure: ZeroExposure = "error",
     parts: bool | None = None,
     draw_rows: int | None = None,
     seed: int = 0,
@@ -196,6 +198,9 @@ def read(
         Columns with which predictions of the target must rise ("up") or fall ("down"), everything
         else being equal: ``{"mileage": "up"}``. Every learner that is fitted to the table keeps to
         it, and one that cannot is refused. For two classes it is the probability of the second.
+    zero_exposure
+        What becomes of rows whose exposure is zero, which have no rate: "error" refuses the table,
+        "drop" leaves them out, with a warning that counts them and adds up their target.
     parts
         True to leave the rows where they are and return `Parts`; False to read them into memory.
         When None, rows stay where they are if the table would not fit into memory, with a warning.
@@ -248,6 +253,7 @@ def read(
         encoding=encoding,
         labels=labels,
         monotone=monotone,
+        zero_exposure=zero_exposure,
     )
     from clearwood.table.parts.gather import in_parts
 
@@ -260,6 +266,7 @@ def read(
     assigned = request.assigned([raw.name for raw in raws])
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
     raws, converted = convert_written_numbers(raws, request.writing, assigned.as_written)
+    raws, without = _with_exposure_above_zero(raws, assigned.roles, zero_exposure)
     table = _table(
         raws,
         assigned.roles,
@@ -268,7 +275,7 @@ def read(
         request.task,
         dropped=dropped,
         origin=origin,
-        findings=converted,
+        findings=[*converted, *without],
     )
     table = labelled(
         replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
@@ -315,6 +322,26 @@ def _table(
         raws, roles, stated, known, chosen, findings=findings, constant=constant, evidence=Evidence
     )
     return replace(table, dropped=dropped, source=origin)
+
+
+def _with_exposure_above_zero(
+    raws: list[Raw], roles: Mapping[str, Role], zero_exposure: ZeroExposure
+) -> tuple[list[Raw], list[Finding]]:
+    """Leave out the rows whose exposure is zero, if that is wanted, with a note of them."""
+    by_name = {raw.name: raw for raw in raws}
+    exposure = by_name.get(_named(roles, Role.EXPOSURE) or "")
+    if zero_exposure != "drop" or exposure is None or exposure.form != "number":
+        return raws, []
+    zero = exposure.values == 0
+    if not zero.any():
+        return raws, []
+    target = by_name.get(_named(roles, Role.TARGET) or "")
+    total = None
+    if target is not None and target.form in ("number", "boolean"):
+        total = float(np.nansum(target.values[zero]))
+    name = None if target is None else target.name
+    note = note_on_zero_exposure(exposure.name, int(zero.sum()), len(zero), name, total)
+    return [raw.at(~zero) for raw in raws], [Finding(note)]
 
 
 def settled_table(
@@ -397,6 +424,7 @@ def read_as(
     *,
     keep: Sequence[str] = (),
     constant: bool = False,
+    zero_exposure: ZeroExposure = "error",
     draw_rows: int | None = None,
     seed: int = 0,
     **options: Unpack[TextOptions],
@@ -415,6 +443,8 @@ def read_as(
     constant
         Whether the target may have the same value in all rows, or few rows may have one, as where
         nothing is learned from it.
+    zero_exposure
+        As for `read`.
     draw_rows, seed
         As for `read`.
     **options
@@ -445,6 +475,8 @@ def read_as(
     schema = replace(schema, columns=(*rest, *kept))
     raws, origin, dropped = _columns_like(source, schema, options)
     roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES or c in kept}
+    check_choice("zero_exposure", zero_exposure, get_args(ZeroExposure))
+    raws, findings = _with_exposure_above_zero(raws, roles, zero_exposure)
     beside = [raw for raw in raws if raw.name in roles]
     target = schema.target if any(raw.name == schema.target for raw in beside) else None
     if target is not None:
@@ -468,7 +500,15 @@ def read_as(
     task = schema.task if target is not None else None
     beside = [raw for raw in raws if raw.name in roles]
     others = _table(
-        beside, here, stated, {}, task, dropped=dropped, origin=origin, constant=constant
+        beside,
+        here,
+        stated,
+        {},
+        task,
+        dropped=dropped,
+        origin=origin,
+        findings=findings,
+        constant=constant,
     )
     table = replace(
         others,
@@ -481,7 +521,13 @@ def read_as(
     return _drawn(table, draw_rows, seed)
 
 
-def read_parts_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Parts:
+def read_parts_as(
+    source: Any,
+    schema: Schema,
+    *,
+    zero_exposure: ZeroExposure = "error",
+    **options: Unpack[TextOptions],
+) -> Parts:
     """Read a table in parts with the target, weight, exposure and groups of another.
 
     Columns with these roles may be absent: rows to predict need no target.
@@ -492,6 +538,8 @@ def read_parts_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -
         What `read` takes in parts, or a table in parts whose roles are to be set.
     schema
         The schema of the table that a model was fitted to.
+    zero_exposure
+        As for `read`.
     **options
         How cells are written, as for `read`.
 
@@ -522,6 +570,7 @@ def read_parts_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -
         delimiter=options.get("delimiter"),
         encoding=options.get("encoding"),
         optional=True,
+        zero_exposure=zero_exposure,
     )
     parts = in_parts(source, request, parts=True, draw_rows=None)
     assert isinstance(parts, Parts)

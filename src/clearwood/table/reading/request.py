@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
+from clearwood._shared.checks import check_choice
+from clearwood.table.exposure import ZeroExposure
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.written_numbers import Writing
 from clearwood.table.reading.csv import TextFile
@@ -61,6 +63,10 @@ class Request:
     labels: Labels | None = None
     monotone: Mapping[str, str] | None = None
     optional: bool = False
+    zero_exposure: ZeroExposure = "error"
+
+    def __post_init__(self) -> None:
+        check_choice("zero_exposure", self.zero_exposure, get_args(ZeroExposure))
 
     @property
     def text_file(self) -> TextFile:
