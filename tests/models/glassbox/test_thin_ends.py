@@ -75,7 +75,8 @@ def test_a_row_far_out_that_is_as_expected_extends_the_curve(learner):
     assert scores(model, [[6.5, 0.0, 0.0]])[0] == pytest.approx(3.25, abs=0.3)
 
 
-def test_a_predicted_house_beyond_a_cheap_one_has_an_ordinary_price():
+def houses():
+    """Houses of at most 2,500 square feet, and a large cheap one."""
     rng = np.random.default_rng(0)
     floor = rng.lognormal(7.0, 0.3, 600).clip(400, 2500)
     quality = rng.integers(1, 11, 600).astype(float)
@@ -83,10 +84,68 @@ def test_a_predicted_house_beyond_a_cheap_one_has_an_ordinary_price():
     matrix = np.vstack(
         [np.column_stack([floor, quality, rng.normal(size=600)]), [4_700.0, 10.0, 0.0]]
     )
+    return matrix, np.append(price, 160_000.0)
+
+
+def test_a_predicted_house_beyond_a_cheap_one_has_an_ordinary_price():
+    matrix, price = houses()
     for learner in LEARNERS:
-        model = fitted(learner, "regression", matrix, np.append(price, 160_000.0))
+        model = fitted(learner, "regression", matrix, price)
         beyond, end = scores(model, [[5_700.0, 10.0, 0.0], [2_450.0, 10.0, 0.0]])
         assert beyond == pytest.approx(end, rel=0.15)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_bands_widen_beyond_a_closed_end_and_reach_the_row_that_is_doubted(learner):
+    matrix, price = houses()
+    model = fitted(learner, "regression", matrix, price)
+    floor = np.array([2_500.0, 2_500.1, 2_600.0, 3_500.0, 4_600.0, 1e9])
+    grid = np.column_stack([floor, np.full(6, 10.0), np.zeros(6)])
+    errors = np.sqrt(model.estimator_.parts_.spread.variance(grid)[:, 0])
+    assert errors[1] == pytest.approx(errors[0], rel=1e-3)
+    assert (np.diff(errors[:5]) > 0).all()
+    assert errors[4] == pytest.approx(errors[5])
+    assert errors[4] > 5 * errors[0]
+    table = cw.read(
+        {"x": matrix[:, 0], "u": matrix[:, 1], "v": matrix[:, 2], "y": price}, target="y"
+    )
+    drawn = cw.explain(model, table).effect("x").to_frame().set_index("x")
+    far, end = drawn.loc[4_700.0], drawn.iloc[-2]
+    assert far["high"] - far["low"] > 5 * (end["high"] - end["low"])
+    # the doubted row with the mean quality, and the line that all others lie on
+    mean = matrix[:, 1].mean()
+    assert far["low"] < 160_000 - 12_000 * (10 - mean)
+    assert far["high"] > 90 * 4_700 + 12_000 * mean
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_bands_of_all_tasks_widen_beyond_the_training_range_only(learner, task):
+    matrix, signal, rng = rows()
+    model = fitted(learner, task, matrix, targets(signal, task, rng))
+    lowest, highest = matrix[:, 0].min(), matrix[:, 0].max()
+    steps = [lowest - 2, lowest - 1, lowest, highest, highest + 1, highest + 2, np.nan]
+    grid = np.column_stack([steps, np.zeros((7, 2))])
+    errors = np.sqrt(model.estimator_.parts_.spread.variance(grid)[:, 0])
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[5] > errors[4] > errors[3]
+    assert np.isfinite(errors).all()
+    # a band of 90 % reaches the line that goes on
+    end, before = model.estimator_.parts_.products(grid[[3, 3]] - [[0.0] * 3, [0.01, 0.0, 0.0]])
+    assert 1.645 * errors[5] > 2 * abs(end[0] - before[0]) / 0.01
+
+
+def test_bands_cover_both_a_curve_that_goes_on_and_one_that_stays():
+    covered = {"on": 0, "stays": 0}
+    for seed in range(15):
+        matrix, _, rng = rows(seed, n=150)
+        for name, bent in (("on", matrix[:, 0]), ("stays", np.minimum(matrix[:, 0], 2.5))):
+            model = GamRegressor().fit(matrix, bent + 0.5 * rng.normal(size=150))
+            at = np.array([[6.0, 0.0, 0.0]])
+            half = 1.645 * np.sqrt(model.parts_.spread.variance(at)[0, 0])
+            truth = 6.0 if name == "on" else 2.5
+            covered[name] += abs(model.predict(at)[0] - truth) < half
+    assert min(covered.values()) >= 12
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e-6, 1e6])

@@ -226,7 +226,7 @@ _OURS = _names(
         "clearwood.models.glassbox.cart.estimators": "CartClassifier CartRegressor",
         "clearwood.models.glassbox.cart.tree": "CartTree",
         "clearwood.models.glassbox.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
-        "clearwood.models.glassbox.gam.bases": "LevelBasis SplineBasis",
+        "clearwood.models.glassbox.gam.bases": "Beyond LevelBasis SplineBasis",
         "clearwood.models.glassbox.gam.estimators": "GamClassifier GamRegressor",
         "clearwood.models.glassbox.prim.estimators": "PrimClassifier PrimPoisson PrimRegressor",
         "clearwood.models.glassbox.rules.conditions": "Among Between Line Rule",

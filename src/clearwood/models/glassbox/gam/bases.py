@@ -5,6 +5,7 @@ mean square and no correlation, and their curvature penalty is diagonal. Every p
 model is then diagonal, which is what makes the choice of smoothness cheap.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,8 +14,17 @@ from scipy.interpolate import BSpline
 from scipy.linalg import eigh, helmert
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood.models.glassbox.score import Basis
 
-__all__ = ["Extrapolate", "LevelBasis", "SplineBasis", "level_basis", "spline_basis"]
+__all__ = [
+    "Beyond",
+    "Extrapolate",
+    "LevelBasis",
+    "SplineBasis",
+    "deviating_bases",
+    "level_basis",
+    "spline_basis",
+]
 
 Extrapolate = Literal["constant", "linear"]
 DEGREE = 3
@@ -44,6 +54,8 @@ class SplineBasis:
         A monotone scale for columns with heavy tails; empty for the column's own.
     least, greatest
         The range of the training rows. Few of them lie outside ``low`` and ``high``.
+    furthest
+        How far beyond the range straight lines go on.
     """
 
     knots: Floats
@@ -57,6 +69,7 @@ class SplineBasis:
     warp_to: Floats
     least: float = -np.inf
     greatest: float = np.inf
+    furthest: float = np.inf
 
     def __call__(self, values: Floats) -> Floats:
         """Evaluate every function, of shape (rows, functions)."""
@@ -84,7 +97,8 @@ class SplineBasis:
     def scaled(self, values: Floats) -> Floats:
         """Return values on the scale of the knots."""
         inside = np.clip(values, self.low, self.high)
-        beyond = values - inside if self.extrapolate == "linear" else np.zeros_like(values)
+        furthest = self.furthest if self.extrapolate == "linear" else 0.0
+        beyond = np.clip(values - inside, -furthest, furthest)
         if not len(self.warp_from):
             return inside + beyond
         # beyond the range, the slope of the scale at its end
@@ -161,6 +175,42 @@ class LevelBasis:
         if has_missing:
             codes[missing] = len(known)
         return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """How far values are below and above a range, at most some distance; zero where missing.
+
+    Examples
+    --------
+    >>> Beyond(0.0, 1.0, 2.0)(np.array([-1.0, 0.5, 9.0]))
+    array([[1., 0.],
+           [0., 0.],
+           [0., 2.]])
+    """
+
+    low: float
+    high: float
+    furthest: float
+
+    def __call__(self, values: Floats) -> Floats:
+        """Evaluate both functions, of shape (rows, 2)."""
+        both = np.stack([self.low - values, values - self.high], axis=1)
+        return np.asarray(np.clip(np.nan_to_num(both, nan=0.0), 0.0, self.furthest))
+
+
+def deviating_bases(bases: Sequence[Basis]) -> tuple[Basis, ...]:
+    """Return functions that deviations of coefficients say the uncertainty with.
+
+    A curve that is constant beyond its range is as uncertain there as one that goes on straight
+    would be, up to as far again as the range is wide.
+    """
+    return tuple(
+        replace(basis, extrapolate="linear", furthest=basis.high - basis.low)
+        if isinstance(basis, SplineBasis) and basis.extrapolate == "constant"
+        else basis
+        for basis in bases
+    )
 
 
 def spline_basis(

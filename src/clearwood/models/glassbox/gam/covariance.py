@@ -7,10 +7,13 @@ vanished, a first-order correction is zero although less smooth curves fit as we
 taken at the least smooth parameter that the criterion hardly prefers another to.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.linalg import cho_solve, eigh
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood.models.glassbox.gam.bases import Beyond, SplineBasis, deviating_bases
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.fitting import Fit
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
@@ -22,11 +25,13 @@ from clearwood.models.glassbox.gam.smoothness import (
     positive_factor,
 )
 from clearwood.models.glassbox.gam.softmax import ClassFit
+from clearwood.models.glassbox.score import Basis, ProductTerm, ScoreParts, Spread, SumOfProducts
 
 __all__ = [
     "MOST_DEVIATIONS",
     "class_covariance",
     "corrected",
+    "curve_spread",
     "deviations",
     "least_smooth",
     "projected_deviations",
@@ -123,6 +128,49 @@ def deviations(covariance: Floats) -> Floats:
     values, vectors = eigh(covariance)
     keep = values > 1e-12 * max(float(values[-1]), 0.0)
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
+
+
+def curve_spread(
+    curves: Sequence[tuple[tuple[int, ...], tuple[Basis, ...], tuple[int, ...]]],
+    deviating: Floats,
+    beyond: Floats,
+    freedom: float,
+) -> Spread:
+    """Describe how far curves vary, wider beyond the ends where they are constant.
+
+    Parameters
+    ----------
+    curves
+        The columns and the bases of each term, and how many functions it has of each column.
+    deviating
+        Deviations of the coefficients, of shape (coefficients, outputs, deviations).
+    beyond
+        Standard deviation of each curve for each unit beyond its ends, of shape (terms, 2,
+        outputs), as from `beyond_ends`.
+    freedom
+        Degrees of freedom.
+    """
+    with_ends = np.flatnonzero(beyond.any(axis=(1, 2))).tolist()
+    width, outputs, own = deviating.shape
+    count = own + len(with_ends)
+    padded = np.zeros((width, outputs, count))
+    padded[:, :, :own] = deviating
+    flat = padded.reshape(width, -1)
+    terms, start = [], 1
+    for columns, bases, shape in curves:
+        end = start + int(np.prod(shape))
+        mine = flat[start:end].reshape(*shape, -1).copy()
+        terms.append(ProductTerm(columns, deviating_bases(bases), mine))
+        start = end
+    for k, position in enumerate(with_ends):
+        columns, (basis, *_), _ = curves[position]
+        assert isinstance(basis, SplineBasis)
+        ramps = Beyond(basis.low, basis.high, basis.high - basis.low)
+        slopes = np.zeros((2, outputs, count))
+        slopes[:, :, own + k] = beyond[position]
+        terms.append(ProductTerm(columns, (ramps,), slopes.reshape(2, -1)))
+    products = SumOfProducts(flat[0].copy(), tuple(terms))
+    return Spread(ScoreParts(products), count, freedom, "covariance")
 
 
 def class_covariance(

@@ -17,6 +17,7 @@ from clearwood.models.glassbox.gam.bases import Extrapolate
 from clearwood.models.glassbox.gam.covariance import (
     class_covariance,
     corrected,
+    curve_spread,
     deviations,
     projected_deviations,
     scale,
@@ -35,8 +36,8 @@ from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName, 
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
-from clearwood.models.glassbox.gam.trust import trusted
-from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.gam.trust import beyond_ends, reaching_doubted, trusted
+from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, SumOfProducts
 from clearwood.models.glassbox.scored import Scored, ScoredClasses
 from clearwood.models.glassbox.settings import check_choice, check_whole
 
@@ -52,6 +53,7 @@ def parts_of(
     link: Link,
     *,
     freedom: float = np.inf,
+    beyond: Floats | None = None,
 ) -> ScoreParts:
     """Describe a score by its terms.
 
@@ -67,22 +69,22 @@ def parts_of(
         Turns the score into the prediction.
     freedom
         Degrees of freedom that the scale of the deviations is estimated with.
+    beyond
+        As from `beyond_ends`, which is used when None.
     """
-
-    def products(columns: Floats) -> SumOfProducts:
-        terms = []
-        for term, at in zip(design.terms, design.at, strict=True):
-            shape = [len(leading) for leading in term.leading] or [term.width]
-            terms.append(
-                ProductTerm(term.columns, term.bases, columns[at].reshape(*shape, -1).copy())
-            )
-        return SumOfProducts(columns[0].copy(), tuple(terms))
-
+    curves = [
+        (term.columns, term.bases, tuple(len(one) for one in term.leading) or (term.width,))
+        for term in design.terms
+    ]
+    terms = tuple(
+        ProductTerm(columns, bases, coefficients[at].reshape(*shape, -1).copy())
+        for (columns, bases, shape), at in zip(curves, design.at, strict=True)
+    )
     spread = None
     if deviating is not None:
-        flat = deviating.reshape(len(deviating), -1)
-        spread = Spread(ScoreParts(products(flat)), deviating.shape[2], freedom, "covariance")
-    return ScoreParts(products(coefficients), None, link, spread)
+        beyond = beyond_ends(design, coefficients, deviating) if beyond is None else beyond
+        spread = curve_spread(curves, deviating, beyond, freedom)
+    return ScoreParts(SumOfProducts(coefficients[0].copy(), terms), None, link, spread)
 
 
 class _Gam(Scored):
@@ -187,6 +189,7 @@ class _Gam(Scored):
     ) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
         weights = relative(weights, len(y), family)
+        full_weights = weights
         design, weights, self.doubted_rows_ = trusted(build, matrix, y, weights, family, exposure)
         all_weights = weights
         warn_of_certain_levels(design, y, weights, family, self.names)
@@ -222,14 +225,20 @@ class _Gam(Scored):
         freedom = dispersion.freedom
         if FAMILIES[family].has_scale:
             freedom = max(fit.working.rows - float(used.sum()), 1.0)
+        self.scale_ = phi * dispersion.value
+        beyond = reaching_doubted(
+            beyond_ends(design, fit.coefficients[:, None], deviating[:, None, :]),
+            self.doubted_rows_,
+            design, fit.coefficients, deviating, y, full_weights / self.scale_, family,
+        )  # fmt: skip
         self.parts_ = parts_of(
             design,
             fit.coefficients[:, None],
             deviating[:, None, :],
             FAMILIES[family].link,
             freedom=freedom,
+            beyond=beyond,
         )
-        self.scale_ = phi * dispersion.value
         self.edf_ = float(used.sum())
         self.term_table_ = term_table(
             design,

@@ -18,13 +18,13 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.dispersion import are_whole
-from clearwood.models.glassbox.gam.bases import SplineBasis
+from clearwood.models.glassbox.gam.bases import SplineBasis, deviating_bases
 from clearwood.models.glassbox.gam.covariance import scale
 from clearwood.models.glassbox.gam.design import Design, build_design
 from clearwood.models.glassbox.gam.fitting import Fit, fit_counts, fit_score
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 
-__all__ = ["DoubtedRow", "trusted", "trusted_ends"]
+__all__ = ["DoubtedRow", "beyond_ends", "reaching_doubted", "trusted", "trusted_ends"]
 
 #: A residual beyond this makes a row count less.
 EXPECTED = 2.0
@@ -34,6 +34,8 @@ DOUBTED = 0.5
 SURE = 4.0
 #: The fourth root of the least that a row counts.
 LEAST = 0.1
+#: Beyond its end a curve may be this many standard errors from the constant: a band of 90 %.
+BAND = 1.645
 
 
 class DoubtedRow(TypedDict):
@@ -153,6 +155,89 @@ def trusted_ends(
             ends[0, term.columns[0]] = basis.low if basis.low > basis.least else -np.inf
             ends[1, term.columns[0]] = basis.high if basis.high < basis.greatest else np.inf
     return ends, weights
+
+
+def beyond_ends(design: Design, coefficients: Floats, deviating: Floats) -> Floats:
+    """Return how uncertain curves become for each unit beyond the ends where they are constant.
+
+    A band of 90 % then includes that of the curve that goes on straight: where this is BAND times a
+    away, and its standard error is s, the standard error becomes a + s.
+
+    Parameters
+    ----------
+    design, coefficients
+        The terms, and their coefficients, of shape (coefficients, outputs).
+    deviating
+        Deviations of the coefficients, of shape (coefficients, outputs, deviations).
+
+    Returns
+    -------
+    ndarray of shape (terms, 2, outputs)
+        Standard deviations below and above.
+    """
+    slopes = np.zeros((len(design.terms), 2, coefficients.shape[1]))
+    for k, (term, at) in enumerate(zip(design.terms, design.at, strict=True)):
+        (straight,) = deviating_bases(term.bases[:1])
+        if term.kind == "pair" or not isinstance(straight, SplineBasis):
+            continue
+        if straight is not term.bases[0] and straight.furthest > 0:
+            low, high, room = straight.low, straight.high, straight.furthest
+            at_ends = straight(np.array([low, high]))
+            further = straight(np.array([low - room, high + room])) - at_ends
+            away = np.abs(further @ coefficients[at]) / BAND
+            errors = np.sqrt((np.tensordot(further, deviating[at], (1, 0)) ** 2).sum(axis=2))
+            slopes[k] = np.sqrt(away**2 + 2 * away * errors) / room
+    return slopes
+
+
+def reaching_doubted(
+    slopes: Floats,
+    doubted: Sequence[DoubtedRow],
+    design: Design,
+    coefficients: Floats,
+    deviating: Floats,
+    y: Floats,
+    precision: Floats,
+    family: FamilyName,
+) -> Floats:
+    """Widen bands of 90 % until they reach what a fit would be that counts doubted rows fully.
+
+    Parameters
+    ----------
+    slopes
+        As from `beyond_ends`, of one output.
+    doubted
+        As from `trusted`.
+    design, coefficients, deviating
+        The terms, their coefficients, and deviations of these as columns.
+    y, family
+        As in `trusted`.
+    precision
+        Full weights of rows, divided by the dispersion of the noise.
+    """
+    slopes = slopes.copy()
+    place = {term.columns[0]: k for k, term in enumerate(design.terms) if term.kind != "pair"}
+    for one in doubted:
+        row = one["row"]
+        functions = design.take(np.array([row])).functions()
+        score = functions @ coefficients
+        away: dict[tuple[int, int], float] = {}
+        for column, value in one["values"].items():
+            k = place[column]
+            (straight,) = deviating_bases(design.terms[k].bases)
+            assert isinstance(straight, SplineBasis)
+            distance = max(straight.low - value, value - straight.high)
+            if distance > 0 and straight is not design.terms[k].bases[0]:
+                functions[:, design.at[k]] = straight(np.array([value]))
+                away[k, int(value > straight.high)] = min(distance, straight.furthest)
+        residual, weight = FAMILIES[family].working(y[[row]], score)
+        variance = float(((functions @ deviating) ** 2).sum())
+        variance += sum(float(slopes[key][0] * far) ** 2 for key, far in away.items())
+        known = float(weight[0] * precision[row])
+        moved = abs(float(residual[0])) * variance * known / (variance * known + 1)
+        for key, far in away.items():
+            slopes[key] = np.maximum(slopes[key], moved / far / BAND)
+    return slopes
 
 
 def _factors(

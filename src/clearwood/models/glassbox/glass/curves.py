@@ -57,12 +57,15 @@ class Curves:
         constant. None where there are too many coefficients.
     freedom
         Degrees of freedom of the scale of the deviations.
+    noise
+        The dispersion of the target.
     """
 
     coefficients: Floats
     scores: Floats
     deviations: Floats | None
     freedom: float
+    noise: float
 
 
 def fold_curves(
@@ -98,9 +101,10 @@ def fold_curves(
     folds = [fold_of_row == fold for fold in range(int(fold_of_row.max()) + 1)]
     if loss == "softmax":
         coefficients, spread, freedom = _of_classes(design, y, weights, folds, n_outputs)
+        noise = 1.0
     else:
         shares = weights if exposure is None else exposure
-        coefficients, spread, freedom = _of_numbers(
+        coefficients, spread, freedom, noise = _of_numbers(
             design, y, weights, shares, folds, loss, monotone
         )
     scores = np.stack([[design.score(one) for one in fold.T] for fold in coefficients])
@@ -119,7 +123,11 @@ def fold_curves(
     ]
     factor = FACTORS[int(np.argmin(losses))]
     return Curves(
-        kept + factor * (coefficients - kept), least + factor * (scores - least), spread, freedom
+        kept + factor * (coefficients - kept),
+        least + factor * (scores - least),
+        spread,
+        freedom,
+        noise,
     )
 
 
@@ -157,11 +165,13 @@ def _of_numbers(
     folds: Sequence[Bools],
     loss: BoostedLoss,
     monotone: Sequence[int],
-) -> tuple[Floats, Floats, float]:
+) -> tuple[Floats, Floats, float, float]:
     """Fit curves of one score, each fold with a smoothness of its own."""
     family = FAMILY_OF_LOSS[loss]
+    noise = 1.0
     if family == "poisson":
         whole, dispersion = fit_counts(design, y, weights, exposure)
+        noise = dispersion.value
         weights, freedom = weights / dispersion.value, dispersion.freedom
     else:
         whole = fit_score(design, y, weights=weights, family=family)
@@ -180,7 +190,7 @@ def _of_numbers(
             )
             for fit, rows in zip(fits, folds, strict=True)
         ]
-    return np.stack([fit.coefficients[:, None] for fit in fits]), spread, freedom
+    return np.stack([fit.coefficients[:, None] for fit in fits]), spread, freedom, phi * noise
 
 
 def _constant(loss: BoostedLoss, y: Floats, weights: Floats, n_outputs: int) -> Floats:

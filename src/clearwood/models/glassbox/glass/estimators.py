@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, unknown_choice
+from clearwood.models.glassbox.gam.covariance import curve_spread
 from clearwood.models.glassbox.gam.design import build_design, warn_of_certain_levels
-from clearwood.models.glassbox.gam.fitting import at_least_rows
+from clearwood.models.glassbox.gam.fitting import at_least_rows, relative
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName, check_target
-from clearwood.models.glassbox.gam.trust import trusted
+from clearwood.models.glassbox.gam.trust import beyond_ends, reaching_doubted, trusted
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
@@ -117,6 +118,7 @@ class _Glass(Scored):
         )
         if loss in FAMILY_OF_LOSS:
             family = FAMILY_OF_LOSS[loss]
+            full = relative(weights, len(y), family)
             every = weights if shares is None else shares
             design, weights, doubted = trusted(
                 build, with_curves, y, weights, family, every if loss == "poisson" else None
@@ -163,6 +165,14 @@ class _Glass(Scored):
             # what trees explain of the curves' residuals is no noise
             left = float(boosted.curve[boosted.rounds] / max(boosted.curve[0], 1e-300))
             self.deviations_ = self.deviations_ * np.sqrt(min(left, 1.0))
+        if self.deviations_ is not None:
+            mean = self.coefficients_.mean(axis=0)
+            self.beyond_ = beyond_ends(design, mean, self.deviations_)
+            if doubted:
+                self.beyond_ = reaching_doubted(
+                    self.beyond_, doubted, design, mean[:, 0], self.deviations_[:, 0],
+                    y, full / curves.noise, FAMILY_OF_LOSS[loss],
+                )  # fmt: skip
         self.trees_ = boosted.trees
         self.n_trees_ = boosted.rounds
         self.held_out_losses_ = boosted.curve
@@ -215,11 +225,11 @@ class _Glass(Scored):
         if self.deviations_ is None:
             of_folds = np.einsum("kco,kd->cod", self.coefficients_, jackknife(self.n_folds_))
         else:
-            curves = Spread(
-                ScoreParts(self._products(self.deviations_.reshape(len(self.deviations_), -1))),
-                count=self.deviations_.shape[2],
-                freedom=self.freedom_,
-                source="covariance",
+            curves = curve_spread(
+                [(columns, bases, (width,)) for columns, bases, width in self.curves_],
+                self.deviations_,
+                self.beyond_,
+                self.freedom_,
             )
             if trees is None:
                 return curves
@@ -318,6 +328,8 @@ class GlassRegressor(RegressorMixin, _Glass):
     deviations_, freedom_
         A root of the covariance of the curves' coefficients, and the degrees of freedom of its
         scale.
+    beyond_
+        How uncertain curves become for each unit beyond the ends where they are constant.
     doubted_rows_ : list of dict
         As in `GamRegressor`.
     n_trees_ : int
