@@ -344,7 +344,7 @@ def test_columns_that_an_encoder_makes_are_told():
     frame["late"] = np.where(frame["day"].dt.month > 6, "yes", "no")
     model = cw.learner("tree", max_depth=3).fit(cw.read(frame, target="late"))
     one = cw.condense(model)
-    for write in (lambda: one.to_sql(table="t"), one.to_python):
+    for write in (lambda: one.to_sql(table="t"), one.to_python, one.to_c):
         with pytest.warns(ClearwoodWarning, match=r"this needs 'day:.*add it to the table"):
             write()
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condensing import load
 
 N = 500
@@ -104,7 +104,22 @@ def compiled(one, folder):
     subprocess.run(["cc", *strict, "-shared", "-fPIC", "-o", library, source], check=True)
     code = ctypes.CDLL(str(library))
     code.tree_predict.argtypes = [ctypes.c_void_p]
+    code.tree_code.restype = ctypes.c_double
     return code
+
+
+def for_c(code, rows):
+    """Return rows of the user's columns as the C source takes them."""
+    columns = [
+        rows[name]
+        if pd.api.types.is_numeric_dtype(rows[name])
+        else [
+            code.tree_code(j, value.encode()) if isinstance(value, str) else np.nan
+            for value in rows[name]
+        ]
+        for j, name in enumerate(rows.columns)
+    ]
+    return np.column_stack(columns).astype(np.float64)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
@@ -113,13 +128,35 @@ def test_c_source_has_probabilities(case, tmp_path):
     code = compiled(one, tmp_path)
     code.tree_predict_proba.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     code.tree_predict_proba.restype = None
-    matrix = np.ascontiguousarray(one.matrix(rows))
+    matrix = for_c(code, rows)
     found = np.full(wanted.shape, np.nan)
     at = [row.ctypes.data for row in matrix]
     for place, out in zip(at, found, strict=True):
         code.tree_predict_proba(place, out.ctypes.data)
     np.testing.assert_array_equal(found, wanted)
     assert [one.classes[code.tree_predict(place)] for place in at] == labels
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("name", ["tree", "forest", "gbm", "xgboost", "lightgbm", "adaboost"])
+def test_c_source_of_a_learner_reads_the_users_labels(name, tmp_path):
+    frame = table_of(2)
+    frame.loc[::7, "town"] = None
+    is_high = (frame["town"] == "it's west") | (frame["age"] > 60)
+    frame["risk"] = np.where(is_high, "high", "low")
+    settings = {} if name == "tree" else {"n_estimators": 3}
+    model = cw.learner(name, **(LEARNERS["gbm"] if name == "gbm" else settings))
+    one = cw.condense(model.fit(cw.read(frame, target="risk")), effort="fast")
+    rows = frame.drop(columns="risk")
+    new = rows.head(50).assign(town="never seen")
+    code = compiled(one, tmp_path)
+    odd = pd.concat([rows, new], ignore_index=True)
+    matrix = for_c(code, odd)
+    with pytest.warns(ClearwoodWarning, match="has levels that the model was not fitted with"):
+        wanted = one.predict(odd).tolist()
+    assert len(set(wanted)) == 2
+    assert "tree_set_0" in one.to_c(name="tree")  # it asks about the town
+    assert [one.classes[code.tree_predict(row.ctypes.data)] for row in matrix] == wanted
 
 
 def test_onnx_has_probabilities(case):

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import bad_value
-from clearwood.condensing.export.common import exported_predictions
+from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
@@ -12,6 +12,8 @@ from clearwood.condensing.reading.questions import (
     questions,
     value_names,
 )
+from clearwood.condensing.reading.sources import LevelSource, column_names, data_names, sources
+from clearwood.forest import Forest, LearnerEncoder
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
@@ -22,8 +24,9 @@ __all__ = ["to_c"]
 def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
     """Write C99 source with a function ``<name>_predict``.
 
-    It takes a row of the model's columns as doubles: NaN for missing values, and for a category
-    what ``<name>_code`` gives for its label. It returns a number, or for classifiers the position
+    It takes a row of doubles, the user's columns for a learner and else the model's, in the order
+    that the first comment lists: NaN for missing values, and for a category what ``<name>_code``
+    gives for its label. It returns a number, or for classifiers the position
     of the label in ``<name>_labels``. For a classifier condensed with ``equal="value"``,
     ``<name>_predict_proba`` writes the probabilities of these labels to its second argument, or
     ``<name>_predict_raw`` returns the score where the model's score is not a probability. Equal
@@ -54,13 +57,20 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
             "name", name, "it cannot start the name of a function in C", hint="try 'tree'."
         )
     classes = condensed.classes
+    # a learner's tree asks about the user's columns, as its SQL does
+    asked = questions(condensed, encoded=not isinstance(condensed.shell.encoder, LearnerEncoder))
+    warn_of_derived_columns(condensed, asked)
+    levels = _levels(condensed.shell)
     shown = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     lines = [
         f"/* {_harmless(condensed.shell.source)} as one tree: {shown};",
         f"   {_harmless(condensed.certificate.statement)}.",
         "",
         "   Columns of a row x, doubles, NaN where missing:",
-        *(f"   x[{j}]  {_harmless(column)}" for j, column in enumerate(condensed.feature_names)),
+        *(
+            f"   x[{j}]  {_harmless(column)}"
+            for j, column in enumerate(data_names(condensed.shell))
+        ),
         "*/",
         "#include <string.h>",
         "",
@@ -69,13 +79,13 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
         position = {label: k for k, label in enumerate(classes.tolist())}
         listed = ", ".join(_string(str(label)) for label in classes.tolist())
         lines += [f"const char *const {name}_labels[] = {{{listed}}};", ""]
-    lines += _codes(condensed, name)
+    lines += _codes(levels, name)
     names, values = value_names(condensed), leaf_values(condensed)
     leaves: list[tuple[int, tuple[float, ...]]] = []  # position of the label, and the numbers
     sets: dict[tuple[bool, ...], str] = {}
     body: list[str] = []
     diagram = condensed.diagram
-    for node, question in enumerate(questions(condensed, encoded=True)):
+    for node, question in enumerate(asked):
         label = "  " if node == 0 else f"n{node}: "
         if question is None:
             prediction = predictions[node]
@@ -87,7 +97,7 @@ def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
                 end = f"return {_number(prediction)};"
             body.append(f"{label}{end}")
             continue
-        test = _condition(question, condensed, sets, name)
+        test = _condition(question, levels, sets, name)
         body.append(
             f"{label}if ({test}) goto n{diagram.left[node]}; else goto n{diagram.right[node]};"
         )
@@ -141,14 +151,27 @@ def _of_leaves(
     ]
 
 
-def _codes(condensed: "Condensed", name: str) -> list[str]:
+def _levels(shell: Forest) -> dict[int, tuple[Any, ...]]:
+    """Return the labels of each column of categories in the order of their codes."""
+    place = {name: k for k, name in reversed(list(enumerate(column_names(shell))))}
+    is_learner = isinstance(shell.encoder, LearnerEncoder)
+    held: dict[int, tuple[Any, ...]] = {}
+    for j, (source, levels) in enumerate(zip(sources(shell), shell.levels, strict=True)):
+        if isinstance(source, LevelSource):
+            held[source.column] = source.labels
+        elif levels is not None:
+            held[place.get(shell.feature_names[j], -1) if is_learner else j] = tuple(levels)
+    return held
+
+
+def _codes(levels: dict[int, tuple[Any, ...]], name: str) -> list[str]:
     """Write the function that gives a label's code; -1 for labels that the model has not seen."""
     lines = [
         "/* The code of a label in column j; -1 where the model has not seen it. */",
         f"double {name}_code(int j, const char *label) {{",
     ]
-    for j, levels in enumerate(condensed.shell.levels):
-        for code, level in enumerate(levels or ()):
+    for j, labels in levels.items():
+        for code, level in enumerate(labels):
             lines.append(
                 f"  if (j == {j} && strcmp(label, {_string(str(level))}) == 0) return {code};"
             )
@@ -156,16 +179,21 @@ def _codes(condensed: "Condensed", name: str) -> list[str]:
 
 
 def _condition(
-    question: Question, condensed: "Condensed", sets: dict[tuple[bool, ...], str], name: str
+    question: Question,
+    levels: dict[int, tuple[Any, ...]],
+    sets: dict[tuple[bool, ...], str],
+    name: str,
 ) -> str:
     """Write when a row goes left."""
     x = f"x[{question.column}]"
     if isinstance(question, Labels):
-        levels: Any = condensed.shell.levels[question.column]
         left = set(question.left)
-        members = tuple(level in left for level in levels)
+        members = tuple(level in left for level in levels[question.column])
         held = sets.setdefault(members, f"{name}_set_{len(sets)}")
-        inside = f"{x} >= 0 && {x} < {len(levels)}"
+        inside = f"{x} >= 0 && {x} < {len(members)}"
+        if question.unseen_left != question.missing_left:
+            other = f"{x} == {x}" if question.unseen_left else f"{x} != {x}"
+            return f"({inside}) ? {held}[(int){x}] : {other}"
         if question.missing_left:
             return f"!({inside}) || {held}[(int){x}]"
         return f"{inside} && {held}[(int){x}]"
