@@ -1,6 +1,9 @@
 """Frequency times severity as one table of factors."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
@@ -77,3 +80,90 @@ def test_a_base_of_no_model_is_refused(models):
         cw.factors([one, one], rows, {"colour": "red"})
     with pytest.raises(InputError, match="no model"):
         cw.factors([], rows)
+
+
+def claims_and_amounts(n=2_000, seed=0, link=0.0):
+    """Policies, and models of claims per year and of the amount per claim.
+
+    With a link, who has many claims has large ones, beyond what the columns tell.
+    """
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=n)
+    rows = pd.DataFrame({"age": rng.uniform(18, 80, n).round(1), "years": rng.uniform(0.2, 1, n)})
+    rows["claims"] = rng.poisson(rows["years"] * np.exp(0.5 - 0.01 * rows["age"] + link * hidden))
+    amount = rng.gamma(2 * np.maximum(rows["claims"], 1), np.exp(5 + link * hidden))
+    rows["paid"] = np.where(rows["claims"] > 0, amount, 0.0)
+    one = cw.learner("glm", alpha=0).fit(cw.read(rows, ignore="paid", **FREQUENCY))
+    some = rows[rows["claims"] > 0]
+    two = cw.learner("glm", alpha=0).fit(
+        cw.read(some, target="paid", exposure="claims", ignore="years", task="amount")
+    )
+    return rows, [one, two]
+
+
+FREQUENCY = {"target": "claims", "exposure": "years"}
+
+
+def level_of(table):
+    """Return observed / expected of a product and its interval, as the note has them."""
+    (note,) = (note for note in table.notes if "observed / expected" in note)
+    found = re.search(r"expected ([\d.]+) \(90 % interval ([\d.]+) to ([\d.]+)\)", note)
+    return [float(value) for value in found.groups()], note
+
+
+def test_the_level_of_a_product_is_that_of_its_totals():
+    rows, models = claims_and_amounts()
+    expected = (rows["years"] * models[0].predict(rows) * models[1].predict(rows)).to_numpy()
+    paid = rows["paid"].to_numpy()
+    (ratio, low, high), note = level_of(cw.factors(models, rows))
+    assert ratio == pytest.approx(paid.sum() / expected.sum(), rel=0.006)
+    assert low < 1 < high
+    assert "times the base value" not in note
+    rng = np.random.default_rng(1)
+    drawn = rng.integers(0, len(rows), (2_000, len(rows)))
+    ratios = paid[drawn].sum(axis=1) / expected[drawn].sum(axis=1)
+    known = np.quantile(ratios, [0.05, 0.95])
+    assert high - low == pytest.approx(known[1] - known[0], rel=0.1)
+    # amounts that are not written down where there was no claim are zero
+    gaps = rows.assign(paid=rows["paid"].where(rows["claims"] > 0))
+    assert level_of(cw.factors(models, gaps))[0] == [ratio, low, high]
+
+
+def test_a_product_that_is_off_says_by_how_much():
+    rows, models = claims_and_amounts(link=0.6)
+    moved = cw.factors(models, rows.assign(paid=2 * rows["paid"]))
+    (ratio, low, _), note = level_of(moved)
+    before = level_of(cw.factors(models, rows))[0][0]
+    assert ratio == pytest.approx(2 * before, rel=0.01)
+    assert low > 1
+    assert f"its level is too low, and {ratio:g} times the base value keeps the total" in note
+    (ratio, _, high), note = level_of(cw.factors(models, rows.assign(paid=0.5 * rows["paid"])))
+    assert high < 1
+    assert "its level is too high" in note
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_the_level_counts_weights_and_groups():
+    rows, models = claims_and_amounts()
+    rows["times"] = 1 + np.arange(len(rows)) % 3
+    weighted = cw.read(rows, weight="times", ignore="paid", **FREQUENCY)
+    copied = rows.loc[rows.index.repeat(rows["times"])]
+    grouped = cw.read(
+        copied.assign(policy=copied.index), group="policy", ignore="paid", **FREQUENCY
+    )
+    one, two = (level_of(cw.factors(models, data))[0] for data in (weighted, grouped))
+    assert one == two
+    # copies of a row are no new evidence
+    plain = level_of(cw.factors(models, cw.read(copied, ignore=["paid", "times"], **FREQUENCY)))[0]
+    assert plain[2] - plain[1] < 0.8 * (two[2] - two[1])
+
+
+def test_without_the_amounts_there_is_no_level(models):
+    rows, chained = claims_and_amounts(500)
+    notes = cw.factors(chained, rows.drop(columns="paid")).notes
+    assert not any("observed" in note for note in notes)
+    # amounts that are not per claim of the first model are not its product's
+    rows, counts, paid = models
+    pair = [cw.learner("glm").fit(counts), cw.learner("glm").fit(paid)]
+    rows = {**rows, "paid": np.ones(len(rows["age"])), "region": ["city"] * len(rows["age"])}
+    assert not any("observed" in note for note in cw.factors(pair, rows).notes)

@@ -36,7 +36,7 @@ from clearwood.explanation.factors.averaged import (
 from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
-from clearwood.explanation.factors.multiplied import compared_product, product_of
+from clearwood.explanation.factors.multiplied import compared_product, level_note, product_of
 from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
@@ -97,7 +97,8 @@ def factors(
         learners. A number such as 200 refits the model to as many resamples of the rows, or of the
         groups: the only way for penalised and boosted models. "none": none.
     confidence
-        Of the intervals.
+        Of the intervals, also of observed / expected of a product: a note has it where the data has
+        the target of the last model, and the exposure of each is what the one before it predicts.
     points
         For two classes: ``(600, 50, 20)`` writes the table as whole points as well, 600 at odds of
         50 to 1 for the first class, 20 to double them; ``.points`` of the result.
@@ -129,7 +130,7 @@ def factors(
     if isinstance(model, Sequence):
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
-        return _product(model, data, chosen, bands, seed)
+        return _product(model, data, chosen, bands, confidence, seed)
     if hasattr(model, "__clearwood_factors__"):
         if points is not None:
             raise bad_value("points", points, "points are of a learner")
@@ -247,7 +248,12 @@ def _single(
 
 
 def _product(
-    models: Sequence[Any], data: Any, base: dict[str, Any], bands: int | None, seed: int
+    models: Sequence[Any],
+    data: Any,
+    base: dict[str, Any],
+    bands: int | None,
+    confidence: float,
+    seed: int,
 ) -> Factors:
     """Multiply the tables of models with a log link, compared with one base."""
     learners = [_checked(model) for model in models]
@@ -257,7 +263,11 @@ def _product(
     sources = data if isinstance(data, list) else [data] * len(learners)
     with warnings.catch_warnings():  # that a model does not have the columns of another
         warnings.simplefilter("ignore", ClearwoodWarning)
-        table = first if isinstance(first, Table) else read_as(first, learners[0].schema_)
+        outcome = learners[-1].schema_.target
+        kept = [] if outcome is None else [outcome]
+        table = (
+            first if isinstance(first, Table) else read_as(first, learners[0].schema_, keep=kept)
+        )
         rows = [
             as_table(source, schema=learner.schema_)
             for learner, source in zip(learners, sources, strict=True)
@@ -283,7 +293,9 @@ def _product(
         result, _ = _single(ModelCells(learner, game, own, weights, bands), own, mine, seed)
         tables.append(result)
         chosen = {**result.base, **chosen}
-    return compared_product(product_of(tables), learners, rows, weights, seed)
+    result = compared_product(product_of(tables), learners, rows, weights, seed)
+    level = level_note(learners, rows, table, confidence)
+    return replace(result, notes=(*result.notes, *([] if level is None else [level])))
 
 
 def _made(built: Anchored, table: Table) -> Factors:

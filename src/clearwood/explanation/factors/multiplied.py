@@ -1,23 +1,26 @@
 """The product of models with a log link, such as frequency times severity, as one table."""
 
+import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 import numpy as np
+from scipy.special import ndtri
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood._shared.numbers import interval, number, percent
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
 from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.models import Learner
-from clearwood.table import Column, Schema, Table, as_table
+from clearwood.table import NUMERIC, Column, Schema, Table, as_table
 
-__all__ = ["compared_product", "product_of"]
+__all__ = ["compared_product", "level_note", "product_of"]
 
 _NO_ERRORS = (
     "the table is a product of models and has no standard errors; the table of each model by "
@@ -87,6 +90,57 @@ def compared_product(
         n_rows=n_rows,
         n_mixed=MIXED_ROWS,
         rebalancing=means[0] / means[1] if result.banded and means[1] else 1.0,
+    )
+
+
+def level_note(
+    learners: Sequence[Learner], rows: Sequence[Table], table: Table, confidence: float
+) -> str | None:
+    """Compare the total that the product predicts with what was observed in the same rows.
+
+    It is known where the exposure of each model is what the one before it predicts, as claims are
+    that of the amount per claim, and ``table`` has the target of the last. None elsewhere.
+
+    The interval is that of a ratio of totals over independent rows, or groups of rows.
+    """
+    chain = [learner.schema_ for learner in learners]
+    follows = all(two.exposure == one.target for one, two in itertools.pairwise(chain))
+    target = chain[-1].target
+    if len(chain) < 2 or not follows or target is None or target not in table.names:
+        return None
+    column = table.column(target)
+    if column.kind not in NUMERIC or (chain[0].exposure is not None and table.exposures is None):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        rate = np.prod([predicted(m, r) for m, r in zip(learners, rows, strict=True)], axis=0)
+    exposure = np.ones(table.n_rows) if table.exposures is None else table.exposures
+    weight = np.ones(table.n_rows) if table.row_weights is None else table.row_weights
+    # what no claim led to is often not written down
+    amount = column.values
+    if table.target is not None and table.target == chain[-2].target:
+        amount = np.where(table.target_column.values == 0, np.nan_to_num(amount), amount)
+    known = np.isfinite(amount)
+    observed, expected = weight * np.where(known, amount, 0.0), weight * exposure * rate * known
+    total, sum_of_predictions = float(observed.sum()), float(expected.sum())
+    if not total > 0 or not sum_of_predictions > 0:
+        return None
+    ratio = total / sum_of_predictions
+    off = observed - ratio * expected
+    if table.groups is not None:
+        off = np.bincount(np.unique(table.groups, return_inverse=True)[1], off)
+    spread = float(ndtri((1 + confidence) / 2)) * float(np.sqrt((off**2).sum())) / total
+    low, high = ratio * np.exp(-spread), ratio * np.exp(spread)
+    note = (
+        f"over these rows the product predicts a total {target!r} of {number(sum_of_predictions)} "
+        f"and {number(total)} was observed: observed / expected {number(ratio)} "
+        f"({percent(confidence)} interval {interval(low, high)})"
+    )
+    if low <= 1 <= high:
+        return note
+    how = "low" if ratio > 1 else "high"
+    return (
+        f"{note}; its level is too {how}, and {number(ratio)} times the base value keeps the total"
     )
 
 
