@@ -96,7 +96,9 @@ class Wording:
         #: The prediction of every leaf, certified or not.
         self.predictions = leaf_predictions(condensed)
         self._values = leaf_values(condensed)
-        self._value_names = [name.removeprefix("probability:") for name in value_names(condensed)]
+        names = value_names(condensed)
+        labels = () if condensed.classes is None else map(str, condensed.classes.tolist())
+        self._value_names = tuple(labels) if len(names) > 1 else names
         self._names = column_names(condensed.shell)
         self._levels = _levels(condensed)
 
