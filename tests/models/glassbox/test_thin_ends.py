@@ -196,7 +196,7 @@ def test_ends_of_rising_curves_and_of_missing_values_are_kept():
     assert (np.diff(model.predict_proba(grid)[:, 1]) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("learner", ["mars", "local"])
+@pytest.mark.parametrize("learner", ["mars", "local", "spline"])
 def test_curves_of_other_learners_do_not_follow_a_wrong_row_far_out(learner):
     matrix, signal, rng = rows()
     matrix[:, 0] = np.sort(matrix[:, 0])
@@ -212,6 +212,30 @@ def test_curves_of_other_learners_do_not_follow_a_wrong_row_far_out(learner):
     assert np.abs(spoiled.predict(there) - clean.predict(there)).max() < 0.15
     beyond, end = spoiled.predict({"x": [9.0, matrix[:, 0].max()], "u": [0.0, 0.0]})
     assert abs(beyond - end) < 1.0
+
+
+def test_an_additive_spline_of_classes_ends_before_a_wrong_row_only():
+    matrix, signal, rng = rows()
+    y = targets(signal, "binary", rng)
+    there = {"x": matrix[:, 0], "u": matrix[:, 1]}
+
+    def chances(at, far=None, **options):
+        n = 300 + (far is not None)
+        data = {"x": np.append(matrix[:, 0], 9.0)[:n], "u": np.append(matrix[:, 1], 0.0)[:n]}
+        data |= {"w": np.full(n, 2.0), "y": np.append(y, far)[:n].astype(str)}
+        table = cw.read(data, target="y", **({"ignore": ["w"]} | options))
+        return cw.learner("spline").fit(table).predict_proba(at)[:, -1]
+
+    clean, wrong = chances(there), chances(there, "no")
+    assert np.abs(clean - wrong).max() < 0.03
+    options = {"weight": "w", "ignore": []}
+    weighted, wrong = chances(there, **options), chances(there, "no", **options)
+    assert np.abs(weighted - clean).max() > 0
+    assert np.abs(weighted - wrong).max() < 0.03
+    assert chances({"x": [9.0], "u": [0.0]}, "no")[0] > 0.9
+    # with more classes no fit judges the row, and curves end before it
+    several = chances({"x": [6.0, 9.0], "u": [0.0, 0.0]}, "never")
+    assert several[0] == several[1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -5,12 +5,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
+from clearwood.models.glassbox.gam.response import FamilyName
+from clearwood.models.glassbox.gam.trust import trusted_ends
+from clearwood.models.glassbox.thin_ends import supported_ranges
 
-__all__ = ["NaturalSpline"]
+__all__ = ["NaturalSpline", "SplinePipeline"]
+
+#: With more columns, or more than two classes, no fit judges rows far out.
+MOST_JUDGED = 100
 
 
 class NaturalSpline(TransformerMixin, BaseEstimator):
@@ -34,6 +41,8 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
     ----------
     knots_ : list of ndarray
         The knots of each column; empty for columns left as they are.
+    ends_ : ndarray
+        The values that values beyond count as, below and above.
 
     Examples
     --------
@@ -50,11 +59,17 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
     def __init__(self, *, n_knots: int = 6) -> None:
         self.n_knots = n_knots
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Place the knots."""
-        columns = np.asarray(X, dtype=np.float64).T
-        self.n_features_in_ = len(columns)
-        self.knots_ = [self._knots(column) for column in columns]
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,  # noqa: ARG002 - scikit-learn's signature
+        ends: Floats | None = None,
+    ) -> Self:
+        """Place the knots; beyond ``ends``, of shape (2, columns), values count as these."""
+        matrix = np.asarray(X, dtype=np.float64)
+        self.n_features_in_ = matrix.shape[1]
+        self.ends_ = np.array([[-np.inf], [np.inf]]) if ends is None else ends
+        self.knots_ = [self._knots(column) for column in np.clip(matrix, *self.ends_).T]
         return self
 
     def _knots(self, column: Floats) -> Floats:
@@ -66,12 +81,39 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
     def transform(self, X: ArrayLike) -> Floats:
         """Evaluate the basis functions."""
         check_is_fitted(self)
-        columns = np.asarray(X, dtype=np.float64).T
+        columns = np.clip(np.asarray(X, dtype=np.float64), *self.ends_).T
         parts = [
             _natural_basis(column, knots) if len(knots) else column[:, None]
             for column, knots in zip(columns, self.knots_, strict=True)
         ]
         return np.hstack(parts)
+
+
+class SplinePipeline(Pipeline):
+    """A `NaturalSpline`, and a model of its functions that takes weights.
+
+    A row far beyond all others would lead the end of a curve. Where it contradicts a fit without
+    it, the curve ends before it, and the row counts less.
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
+        """Judge rows far out, and fit every step."""
+        matrix = np.asarray(X, dtype=np.float64)
+        (first, _), *_, (last, model) = self.steps
+        given = params.get(f"{last}__sample_weight")
+        weights = np.ones(len(matrix)) if given is None else np.asarray(given, np.float64)
+        ends = supported_ranges(matrix, (weights > 0).astype(np.float64))
+        is_far = (matrix < ends[0]).any() or (matrix > ends[1]).any()
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        is_class = is_classifier(model)
+        if is_far and matrix.shape[1] <= MOST_JUDGED and not (is_class and len(classes) > 2):
+            target = (codes if is_class else np.asarray(y)).astype(np.float64)
+            family: FamilyName = "binomial" if is_class else "gaussian"
+            ends, params[f"{last}__sample_weight"] = trusted_ends(matrix, target, weights, family)
+        if is_far:
+            params[f"{first}__ends"] = ends
+        fitted: Self = super().fit(X, y, **params)
+        return fitted
 
 
 def _natural_basis(values: Floats, knots: Floats) -> Floats:

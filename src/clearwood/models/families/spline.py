@@ -11,10 +11,9 @@ __all__ = ["ENTRIES"]
 
 def _spline(job: Job) -> Any:
     from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from clearwood.models.estimators.natural_spline import NaturalSpline
+    from clearwood.models.estimators.natural_spline import NaturalSpline, SplinePipeline
 
     alpha = job.settings["alpha"]
     if job.task.is_classification:
@@ -22,7 +21,8 @@ def _spline(job: Job) -> Any:
         model = LogisticRegression(C=1 / alpha, max_iter=5_000)
     else:
         model = Ridge(alpha)
-    return make_pipeline(NaturalSpline(n_knots=job.settings["n_knots"]), StandardScaler(), model)
+    basis = NaturalSpline(n_knots=job.settings["n_knots"])
+    return SplinePipeline([("basis", basis), ("scale", StandardScaler()), ("model", model)])
 
 
 ENTRIES = (

@@ -213,7 +213,7 @@ _OURS = _names(
         "clearwood.models.estimators.log_linear": "LogLinear",
         "clearwood.models.estimators.logistic": "Logistic",
         "clearwood.models.estimators.membership": "Membership",
-        "clearwood.models.estimators.natural_spline": "NaturalSpline",
+        "clearwood.models.estimators.natural_spline": "NaturalSpline SplinePipeline",
         "clearwood.models.estimators.ordered": "OrderedRegression",
         "clearwood.models.estimators.quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
         "clearwood.models.estimators.rare_classes": "LinearDiscriminant QuadraticDiscriminant",
