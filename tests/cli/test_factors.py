@@ -149,6 +149,28 @@ def test_a_scorecard_is_written_as_points(cli, refused, tmp_path):
     )
 
 
+def test_columns_that_a_card_leaves_out_are_said_by_every_verb(cli, tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"income": rng.gamma(4, 800, 300), "rare": [1.0] * 5 + [0.0] * 295})
+    frame["default"] = np.where(rng.random(300) < 900 / (frame["income"] + 900), "yes", "no")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    words = ("fit", "data.csv", "-t", "default", "-l", "scorecard", "--force")
+    made = cli(*words)
+    said = "1 column left out of the model (no two bands can have 5 % of the rows each"
+    assert made.code == 0, made.err
+    assert said in " ".join(made.out.split())
+    assert "'rare'" not in made.err
+    document = json.loads(cli(*words, "--json").out)
+    assert list(document["left_out"]) == ["rare"]
+    assert any(said in note for note in document["notes"])
+    assert "column 'rare', which has a constraint" in " ".join(
+        cli(*words, "--monotone", "rare=up").err.split()
+    )
+    assert "rare: no two bands" in " ".join(cli("inspect", "model.cw").out.split())
+    made = cli("export", "model.cw", "data.csv", "--to", "scorecard", "-o", "card.csv")
+    assert said in " ".join(made.out.split())
+
+
 def test_sql_of_a_scorecard_has_the_total_of_points_and_the_probability(cli, tmp_path):
     frame = pd.DataFrame({"income": np.arange(300.0) % 97, "town": ["a", "b", "c"] * 100})
     frame["default"] = np.where(np.arange(300) * 7 % 97 > frame["income"], "yes", "no")

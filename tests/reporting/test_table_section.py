@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.reporting.page.blocks import Facts, More, Sheet, Widget
+from clearwood.reporting.page.blocks import Facts, More, Note, Sheet, Widget
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,11 @@ def test_the_points_of_a_scorecard_on_the_page_score_its_rows(policies):
     frame = policies.to_frame("pandas")
     had_accident = np.where(frame["accidents"] > 0, "yes", "no")
     frame = frame[["age", "region"]].assign(had_accident=had_accident)
-    data = cw.read(frame, target="had_accident")
+    data = cw.read(frame.assign(rare=np.arange(len(frame)) < 9), target="had_accident")
     model = cw.learner("scorecard").fit(data)
     section = section_of(model, data)
+    notes = [note.text for note in blocks_of(section, Note)]
+    assert any("left out of the model" in note and "rare" in note for note in notes)
     card = next(sheet for sheet in blocks_of(section, Sheet) if sheet.name == "points")
     facts = {name: value for one in blocks_of(section, Facts) for name, value in one.items}
     assert facts["Points to double the odds"] == "20"

@@ -436,6 +436,7 @@ class Learner(TableModel):
             )
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
         self.training_ = self._training(table, table, settings, start, target)
+        self._tell_left_out()
         return self
 
     def _prepare(self, table: Table) -> None:
@@ -497,6 +498,8 @@ class Learner(TableModel):
             "ranges": column_ranges(ends),
             **of_target,
             "settings": settings,
+            "left_out": _left_out(self.encoder_, self.estimator_, self.selected_),
+            "notes": self._bands_of_one_class(),
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
         }
@@ -563,6 +566,44 @@ class Learner(TableModel):
         target_ends = None if parts.exposure is not None else ends.column(target.name).values
         self.training_ = self._training(parts, ends, settings, start, target_ends)
         return self
+
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """What the reader of a fitted model should know: columns left out, bands of one class."""
+        check_is_fitted(self, "training_")
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.training_.get("left_out", {}).items():
+            reasons.setdefault(why, []).append(name)
+        return (
+            *(
+                f"{count(len(names), 'column')} left out of the model ({why}): "
+                f"{', '.join(map(repr, names))}"
+                for why, names in reasons.items()
+            ),
+            *self.training_.get("notes", ()),
+        )
+
+    def _bands_of_one_class(self) -> list[str]:
+        """Name the bands whose training rows are all of one class, with their rows."""
+        target = self.schema_.outcome or "the target"
+        return [
+            f"{'missing' if is_missing else 'known'} values of "
+            f"{self.encoder_.columns_[k].name!r}: {count(n_rows, 'training row')}, all with "
+            f"{target} = {self.classes_[label]}; half a row of both classes is added"
+            for k, is_missing, label, n_rows in getattr(self.estimator_, "one_class_", ())
+        ]
+
+    def _tell_left_out(self) -> None:
+        """Warn of columns left out that the user has named in a constraint or a setting."""
+        named = set(self.monotone_ or {})
+        for value in (self.settings or {}).values():
+            named |= set(value) if isinstance(value, Mapping) else set()
+        for name, why in self.training_["left_out"].items():
+            if name in named:
+                tell(
+                    f"learner {self.name!r}: column {name!r}, which has a constraint or a setting, "
+                    f"is left out of the model: {why}"
+                )
 
     @property
     def selected_(self) -> tuple[str, ...]:
@@ -865,6 +906,20 @@ def _check_known(target: NDArray[Any]) -> None:
 def _versions() -> Mapping[str, str]:
     # looking one up takes as long as a small fit
     return {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")}
+
+
+def _left_out(encoder: Encoder, estimator: Any, selected: Sequence[str]) -> dict[str, str]:
+    """Return why features have no part in the model, though they were not deselected.
+
+    Of a date, all of its parts are left out, each for its reason; the first is named.
+    """
+    reasons = {name: why for name, why in encoder.left_out_.items() if name in selected}
+    of_model: Mapping[int, str] = getattr(estimator, "left_out_", {})
+    for name in encoder.used_:
+        places = [k for k, column in enumerate(encoder.columns_) if column.source == name]
+        if places and all(k in of_model for k in places):
+            reasons[name] = of_model[places[0]]
+    return reasons
 
 
 def _resolved(chosen: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Scorecards: bands against brute force, laws, exact decomposition, bad input, files."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -268,3 +269,123 @@ def test_three_classes_are_refused():
 @parametrize_with_checks([ScorecardClassifier()])
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
+
+
+# Columns left out, and bands of one class
+
+
+def with_column(values, n=600):
+    return cw.read(applications(n).assign(own=values), target="default")
+
+
+def is_event(n=600):
+    return (applications(n)["default"] == "yes").to_numpy()
+
+
+RARE = np.where(np.arange(600) < 20, 1.0, 0.0)
+NOISE = np.random.default_rng(5).normal(size=600)
+
+
+@pytest.mark.parametrize(
+    ("values", "dropped", "kept", "reason"),
+    [
+        (RARE, {}, {"min_share": 0.01}, "no two bands can have 5 % of the rows each"),
+        (NOISE, {"min_gain": 50.0}, {}, "less information than min_gain asks for"),
+        (NOISE, {"max_bands": 1}, {}, "max_bands allows one band"),
+        (
+            is_event() + 0.5 * np.abs(NOISE),
+            {"trend": {"own": "down"}},
+            {"trend": {"own": "up"}},
+            "do not go the way of the constraint or trend",
+        ),
+    ],
+)
+def test_the_reason_of_a_column_left_out_is_the_rule_that_keeps_it_out(
+    values, dropped, kept, reason
+):
+    """Without the rule the column is in the card."""
+    data = with_column(values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.ClearwoodWarning)
+        without = cw.learner("scorecard", **dropped).fit(data)
+    assert reason in without.training_["left_out"]["own"]
+    assert "own" not in cw.learner("scorecard", **kept).fit(data).training_["left_out"]
+
+
+def test_columns_without_information_or_weight_say_so():
+    n = 600
+    events = is_event()
+    data = with_column(np.where(events, np.cumsum(events), np.cumsum(~events)) % 2.0, n)
+    even = data.take(np.flatnonzero(balanced(events)))
+    why = cw.learner("scorecard").fit(even).training_["left_out"]["own"]
+    assert "no information value" in why
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2_000, 2))
+    # the second column goes with the first, and against the target given it
+    x[:, 1] = x[:, 0] + 0.5 * x[:, 1]
+    y = rng.random(2_000) < expit(3 * x[:, 0] - 1.5 * x[:, 1])
+    model = ScorecardClassifier().fit(x, y)
+    assert model.left_out_ == {1: "no positive weight given the other columns"}
+
+
+def balanced(events):
+    """Leave out the last row of a class that has an odd number of rows."""
+    keep = np.ones(len(events), bool)
+    for own in (events, ~events):
+        if own.sum() % 2:
+            keep[np.flatnonzero(own)[-1]] = False
+    return keep
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_named_as_left_out_are_those_that_predictions_do_not_use(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(300, 8)).round(1)
+    x[:, 4:6] = x[:, :2] + 0.3 * x[:, 4:6]
+    x[rng.random(300) < 0.1, 2] = np.nan
+    y = rng.random(300) < expit(x[:, 0] + x[:, 1])
+    weight = rng.integers(0, 3, 300)
+    model = ScorecardClassifier(min_gain=3.0).fit(x, y, sample_weight=weight)
+    usual = model.decision_function(x)
+    for column in range(8):
+        other = x.copy()
+        other[:, column] = rng.permutation(other[:, column])
+        is_used = not np.array_equal(model.decision_function(other), usual)
+        assert is_used == (column not in model.left_out_)
+
+
+def test_a_column_that_the_user_has_named_is_not_dropped_without_a_warning():
+    values = is_event() + 0.5 * np.abs(NOISE)
+    data = with_column(values)
+    with pytest.warns(cw.ClearwoodWarning, match="'own', which has a constraint or a setting"):
+        cw.learner("scorecard", monotone={"own": "down"}).fit(data)
+    typed = cw.read(applications().assign(own=values), target="default", monotone={"own": "down"})
+    with pytest.warns(cw.ClearwoodWarning, match="'own', which has a constraint or a setting"):
+        cw.learner("scorecard").fit(typed)
+    # columns that nobody named are in the notes only, and warnings are errors here
+    model = cw.learner("scorecard", monotone={"arrears": "up"}).fit(with_column(RARE))
+    assert "'own'" in model.notes_[0]
+
+
+def test_a_band_of_one_class_is_said_with_its_rows():
+    """Rows of weight 0 are not counted, and rows of weight 2 count once."""
+    frame = applications().assign(own=NOISE, weight=1.0)
+    events = np.flatnonzero(is_event())
+    frame.loc[events[:9], "own"] = np.nan
+    frame.loc[events[:2], "weight"] = 0.0
+    frame.loc[events[2:4], "weight"] = 2.0
+    data = cw.read(frame, target="default", weight="weight")
+    model = cw.learner("scorecard").fit(data)
+    (note,) = [note for note in model.notes_ if "missing values" in note]
+    assert "'own': 7 training rows, all with default = yes" in note
+    table = cw.factors(model, data, points=(600, 50, 20))
+    for where in (table.notes, table.points.notes, [repr(table)], [repr(table.points)]):
+        assert any(note in text for text in where)
+    assert note in table.points.to_json()["notes"]
+
+
+def test_notes_survive_saving(tmp_path):
+    model = cw.learner("scorecard").fit(with_column(RARE))
+    cw.save(model, tmp_path / "card.cw")
+    assert cw.load(tmp_path / "card.cw").notes_ == model.notes_
+    assert "own" in cw.inspect(tmp_path / "card.cw").training["left_out"]

@@ -219,6 +219,7 @@ def _report(model: "Learner", table: "Table | Parts", output: Path, risk: dict[s
                 ("settings", settings or "none"),
                 *([("monotone", monotone)] if monotone else []),
                 *_selected(model),
+                *(("note", note) for note in model.notes_),
                 ("training risk", f"{number(risk['value'], IN_TABLES)} {risk['measure']}"),
                 ("", f"on the rows it was fitted to{sampled}, so optimistic"),
                 ("time", duration(model.training_["seconds"])),
@@ -292,5 +293,6 @@ def _document(
         "seed": model.seed,
         "training_risk": risk,
         "seconds": model.training_["seconds"],
-        "notes": [str(note) for note in table.notes],
+        "left_out": model.training_["left_out"],
+        "notes": [*map(str, table.notes), *model.notes_],
     }

@@ -51,6 +51,8 @@ def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:
         yield "seed", str(file.seed)
     if file.training:
         yield "fitted to", _training(file)
+        for name, why in file.training.get("left_out", {}).items():
+            yield "left out", f"{name}: {why}"
     versions = {"clearwood": file.clearwood, **file.libraries}
     yield "made with", ", ".join(f"{name} {number}" for name, number in versions.items())
     refused = [name for name, trusted in file.types.items() if not trusted]

@@ -152,7 +152,7 @@ def factors(
     result = replace(result, confidence=confidence)
     result = with_errors(result, anchored, table, errors, seed=seed)
     others = (note for note in on_unseen_levels(learner.encoder_) if note not in result.notes)
-    return replace(result, notes=(*result.notes, *others))
+    return replace(result, notes=(*result.notes, *others, *learner.notes_))
 
 
 def _of_averaged(
@@ -207,7 +207,8 @@ def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: i
     points = usual_points(learner)
     if points is not None:
         result = _pointed(result, learner, table, points, None)
-    return with_errors(result, anchored, table, "auto", seed=0)
+    result = with_errors(result, anchored, table, "auto", seed=0)
+    return replace(result, notes=(*result.notes, *learner.notes_))
 
 
 def _pointed(
@@ -217,7 +218,8 @@ def _pointed(
     events = None
     if table.target is not None and learner.task_.is_classification:
         events = np.asarray(table.y) == learner.classes_[1]
-    return replace(result, points=points_of(result, table, points, events=events, cutoff=cutoff))
+    own = points_of(result, table, points, events=events, cutoff=cutoff, notes=learner.notes_)
+    return replace(result, points=own)
 
 
 def _weights(table: Table) -> Floats:

@@ -38,7 +38,11 @@ def section(findings: Findings) -> Section | None:
         why = findings.failures.get(Step.FACTORS)
         if why is None:
             return None
-        return Section("table", TITLE, (Note("There is no table", sentence(why)),))
+        notes = [
+            Note("About the model", sentence(note))
+            for note in getattr(findings.model, "notes_", ())
+        ]
+        return Section("table", TITLE, (Note("There is no table", sentence(why)), *notes))
     singles = [term for term in table.terms if len(term.axes) == 1]
     pairs = [term for term in table.terms if len(term.axes) == 2]
     blocks: list[Block] = [Prose(_introduction(findings, table), lead=True)]

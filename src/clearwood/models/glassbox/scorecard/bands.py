@@ -1,7 +1,7 @@
 """The bands of a column: where they end, or which levels they hold, and their evidence."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from clearwood.models.glassbox.scorecard.optimal import (
     thinned_groups,
 )
 
-__all__ = ["BandRules", "Bands", "bands_of"]
+__all__ = ["BandRules", "Bands", "OneBand", "bands_of"]
+
+#: Why a column has one band beside that of missing values.
+OneBand = Literal["no value", "one value", "max_bands", "too few", "trend", "equal", "min_gain"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Bands:
         zero where there are no rows.
     information
         What each band adds to the information value.
+    one_band
+        Why there is one band only; None where there are more.
     """
 
     column: int
@@ -67,6 +72,7 @@ class Bands:
     others: Floats
     evidence: Floats
     information: Floats
+    one_band: OneBand | None = None
 
     @property
     def n_bands(self) -> int:
@@ -117,17 +123,18 @@ def bands_of(
         rest = np.maximum(np.add.reduceat(both[order], starts) - grouped, 0.0)
     else:
         grouped = rest = np.empty(0)
-    cuts = starts[
-        best_cuts(
-            grouped,
-            rest,
-            totals=totals,
-            most=rules.most,
-            least=rules.least * sum(totals),
-            trend="up" if is_category else trend,
-            price=rules.price,
-        )
-    ]
+    trend = "up" if is_category else trend
+    chosen = best_cuts(
+        grouped,
+        rest,
+        totals=totals,
+        most=rules.most,
+        least=rules.least * sum(totals),
+        trend=trend,
+        price=rules.price,
+    )
+    one_band = None if len(chosen) else _why_one_band(grouped, rest, totals, trend, rules)
+    cuts = starts[chosen]
     band = np.empty(len(distinct), np.intp)
     band[order] = np.searchsorted(cuts, np.arange(len(distinct)), side="right")
     n_bands = len(cuts) + 1
@@ -153,7 +160,32 @@ def bands_of(
         **counts,
         evidence=evidence,
         information=_finite_information(**counts, totals=totals),
+        one_band=one_band,
     )
+
+
+def _why_one_band(
+    events: Floats, others: Floats, totals: tuple[float, float], trend: Trend, rules: BandRules
+) -> OneBand:
+    """Find the rule without which the groups of a column would make two bands."""
+    if len(events) < 2:
+        return "one value" if len(events) else "no value"
+    if rules.most == 1:
+        return "max_bands"
+
+    def makes_two(trend: Trend, price: float) -> bool:
+        least = rules.least * sum(totals)
+        two = best_cuts(
+            events, others, totals=totals, most=2, least=least, trend=trend, price=price
+        )
+        return len(two) > 0
+
+    if makes_two(trend, 0.0):
+        return "min_gain"
+    if makes_two("free", 0.0):
+        return "trend"
+    # with a reward for a second band, bands of equal rates are made as well
+    return "equal" if makes_two("free", -1.0) else "too few"
 
 
 def _sums(place: Index, weight: Floats, size: int) -> Floats:

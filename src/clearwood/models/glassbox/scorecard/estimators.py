@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import percent
 from clearwood.models.glassbox.score import ScoreParts, SumOfProducts
-from clearwood.models.glassbox.scorecard.bands import BandRules, bands_of
+from clearwood.models.glassbox.scorecard.bands import BandRules, Bands, OneBand, bands_of
 from clearwood.models.glassbox.scorecard.logistic import nonnegative_logistic
 from clearwood.models.glassbox.scorecard.optimal import TRENDS
 from clearwood.models.glassbox.scorecard.trees import band_trees
@@ -17,6 +18,15 @@ from clearwood.models.glassbox.scored import ScoredClasses
 from clearwood.models.glassbox.settings import check_choice, check_real, check_whole
 
 __all__ = ["ScorecardClassifier"]
+
+_ONE_BAND: dict[OneBand, str] = {
+    "no value": "no values",
+    "one value": "one value only",
+    "max_bands": "max_bands allows one band",
+    "trend": "rates do not go the way of the constraint or trend",
+    "equal": "equal rates, so no information value",
+    "min_gain": "a second band adds less information than min_gain asks for",
+}
 
 
 class ScorecardClassifier(ScoredClasses):
@@ -60,6 +70,11 @@ class ScorecardClassifier(ScoredClasses):
         Of the weight of evidence of each column; zero where a column has no part in the score.
     parts_ : ScoreParts
         The score as one small tree for each column.
+    left_out_ : dict of int to str
+        Why columns have no part in the score, by position.
+    one_class_ : list of tuple
+        Bands in the score whose rows are all of one class: the position of the column, whether it
+        is the band of missing values, the class as 0 or 1, and how many rows.
 
     Examples
     --------
@@ -136,7 +151,27 @@ class ScorecardClassifier(ScoredClasses):
         constant = SumOfProducts(np.array([self.intercept_]))
         trees = band_trees(kept, effects, rows.shape[1]) if kept else None
         self.parts_ = ScoreParts(constant, trees, "logistic")
+        self.left_out_ = {
+            b.column: self._why_left_out(b) for b in self.bands_ if self.coef_[b.column] == 0
+        }
+        self.one_class_ = []
+        for b in kept:
+            place = b.places(rows[:, b.column])
+            for band in np.flatnonzero((b.events > 0) != (b.others > 0)).tolist():
+                n_rows = int(np.count_nonzero(place == band))
+                is_missing = band == b.n_bands
+                self.one_class_.append((b.column, is_missing, int(b.events[band] > 0), n_rows))
         return self
+
+    def _why_left_out(self, bands: Bands) -> str:
+        """Say why a column has no part in the score."""
+        if not bands.is_empty:
+            return "no positive weight given the other columns"
+        why = bands.one_band or "equal"
+        if why == "too few":
+            share = percent(float(self.min_share))
+            return f"no two bands can have {share} of the rows each and rows of both classes"
+        return _ONE_BAND[why]
 
     def _rules(self, events: float, others: float) -> BandRules:
         """Check the settings of bands, and return what they mean for so many rows."""
