@@ -829,8 +829,8 @@ class Learner(TableModel):
         bayes: target, 90 % intervals of new rows, 2 rows
         <BLANKLINE>
         row  prediction     low   high
-          0       203.3   113.3  293.3
-          1       70.68  -19.45  160.8
+          0       205.1   115.9  294.4
+          1       68.99  -20.45  158.4
         """
         kinds = ("mean",) if self.task_.is_classification else ("row", "mean")
         if of is not None and of not in kinds:
