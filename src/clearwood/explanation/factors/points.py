@@ -160,6 +160,11 @@ class Rounding(Result):
 
     @property
     def sentence(self) -> str:
+        """The cost in words, with what it is of."""
+        return f"rounding: {self.text}"
+
+    @property
+    def text(self) -> str:
         """The cost in words."""
         if self.cutoff is not None and self.crossing is not None:
             text = f"{percent(self.crossing)} of the rows cross the cut-off {number(self.cutoff)}"
@@ -169,11 +174,11 @@ class Rounding(Result):
                 f"(at {self.worst_cutoff})"
             )
         if self.gini_normalised is None or self.gini_normalised_exact is None:
-            return f"rounding: {text}"
+            return text
         after, before = (
             number(gini, 4) for gini in (self.gini_normalised, self.gini_normalised_exact)
         )
-        return f"rounding: {text}; normalised Gini {after}, before rounding {before}"
+        return f"{text}; normalised Gini {after}, before rounding {before}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

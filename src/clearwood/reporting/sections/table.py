@@ -103,7 +103,7 @@ def _card(points: Points) -> list[Block]:
         ("Base points", f"{points.start}: a row starts with them and adds those of its bands"),
         ("Scaling", f"{number(points.score)} points at odds of {number(points.odds)} to 1"),
         ("Points to double the odds", number(points.double)),
-        ("Rounding", capital(points.rounding.sentence.removeprefix("rounding: "))),
+        ("Rounding", capital(points.rounding.text)),
     ]
     has_rates = any(cell.rate is not None for term in points.terms for cell in term.cells)
     rows = []
