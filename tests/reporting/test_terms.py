@@ -195,7 +195,9 @@ def test_a_linear_learner_is_shown_as_its_coefficients(policies, alpha):
     assert "log of the mean of claims per year" in shown.blocks[0].paragraphs[0]
     at = sheet.columns.index("ratio")
     assert_allclose([row[at] for row in sheet.rows], table.ratios, rtol=1e-5)
-    assert any(isinstance(block, Note) for block in shown.blocks) == (alpha > 0)
+    notes = [block.text for block in shown.blocks if isinstance(block, Note)]
+    assert len(notes) == len(table.notes)
+    assert any("penalty" in text for text in notes) == (alpha > 0)
 
 
 def test_rows_that_a_linear_learner_was_not_fitted_to_have_no_coefficients(policies):
