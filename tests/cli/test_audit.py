@@ -58,7 +58,7 @@ def test_bands_and_graphs_are_read(cli, model, claims):
         "below 40",
         "40 and more",
     ]
-    assert document["conditions"][0]["holds"] is True
+    assert document["conditions"][0]["holds"] is None  # power has gaps, which the model fills
 
 
 def test_mistakes_are_named_as_they_are_typed(refused, model, claims):

@@ -78,9 +78,9 @@ def test_the_rating_table_predicts_what_its_model_does(cli, monkeypatch):
 
 def test_the_rating_table_is_of_the_best_model_that_has_one(monkeypatch):
     table = cw.datasets.insurance(300, 0)
-    small = cw.learner("forest", n_estimators=5)
+    small = cw.learner("forest", n_estimators=5, min_samples_leaf=1)
     bench = cw.benchmark(table, ["glm", small], tune=0, repeats=1, interval="naive")
-    best = cw.learner("forest", n_estimators=5).fit(table)
+    best = cw.learner("forest", n_estimators=5, min_samples_leaf=1).fit(table)
     monkeypatch.setattr(type(bench), "best", lambda self: self.choose("forest"))
     assert _demo._factors(bench, best, table).model == "glm"
 

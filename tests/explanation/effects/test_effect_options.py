@@ -154,8 +154,7 @@ def test_a_time_limit_gives_the_rows_that_are_done(X, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["pdp", "ale"])
 def test_an_interrupted_effect_gives_the_rows_that_are_done(X, kind, monkeypatch):
-    monkeypatch.setattr(_asking, "_FIRST", 40)
-    monkeypatch.setattr(_asking, "_SECONDS", 1e-9)
+    monkeypatch.setattr(_asking, "_EVALUATIONS", 40)  # of a block
     calls = []
 
     def model(X):

@@ -270,6 +270,9 @@ def _facts(explained: Explained) -> dict[tuple[str, ...], tuple[float | None, fl
 def _doubted(explained: Explained) -> tuple[Doubted, ...]:
     """Return the training rows that the model was not led by, with the user's columns."""
     inner = getattr(explained.model, "estimator_", explained.model)
+    rows = getattr(inner, "doubted_rows_", ())
+    if not rows:
+        return ()  # the game that names the columns is known for exact models only
     game = explained.game
     return tuple(
         Doubted(
@@ -277,7 +280,7 @@ def _doubted(explained: Explained) -> tuple[Doubted, ...]:
             {game.columns[int(game.groups[at])]: value for at, value in one["values"].items()},
             one["counts_as"],
         )
-        for one in getattr(inner, "doubted_rows_", ())
+        for one in rows
     )
 
 

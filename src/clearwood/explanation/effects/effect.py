@@ -40,7 +40,7 @@ from clearwood.explanation.outputs import (
     rows_used,
     two_rows_or_more,
 )
-from clearwood.table import Encoder, gap_shares
+from clearwood.table import Encoder, Table, gap_shares
 
 __all__ = ["effect", "measured_effect"]
 
@@ -237,12 +237,16 @@ def effect(
 
 def _with_gaps(result: Effect, explained: Explained) -> Effect:
     """Return the effect with the share of rows in which columns of the model are missing."""
-    encoder = getattr(explained.model, "encoder_", None)
-    columns = [
-        column
-        for column in explained.predictor().columns
-        if not isinstance(encoder, Encoder) or column.name in encoder.used_
-    ]
+    encoder, data = getattr(explained.model, "encoder_", None), explained.data
+    if isinstance(encoder, Encoder) and isinstance(data, Table):
+        # read off the table: a predictor would keep all rows encoded
+        columns = [column for column in data.columns if column.name in encoder.used_]
+    else:
+        columns = [
+            column
+            for column in explained.predictor().columns
+            if not isinstance(encoder, Encoder) or column.name in encoder.used_
+        ]
     if len(columns) < 2 or result.kind == "marginal":
         return result  # nothing is adjusted for
     if explained.in_parts is None:
