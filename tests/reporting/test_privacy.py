@@ -67,6 +67,25 @@ def test_a_page_without_rows_has_no_distinctive_value(columns, target, learner):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_a_page_without_rows_counts_far_rows_and_does_not_show_them():
+    rng = np.random.default_rng(4)
+    size = rng.uniform(50, 150, 200).round(1)
+    price = 10 * size + rng.normal(0, 20, 200)
+    size[0], price[0] = 4321.7, 1.0
+    data = cw.read({"size": size, "price": price}, target="price")
+    model = cw.learner("gam").fit(data)
+    shown, hidden = (
+        readable(cw.report(model, data, quick=True, sections=["terms"], **options).to_html())
+        for options in ({}, {"rows": 0})
+    )
+    assert "1 training row lies far beyond all others" in shown
+    assert "1 training row lies far beyond all others" in hidden
+    assert "size 4,320" in shown
+    assert "4,320" not in hidden
+    assert "4321.7" not in hidden
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 def test_a_page_with_rows_says_so_in_its_head(columns):
     page = readable(page_of(columns, "score", "tree", sample=30))
     assert "30 of 400, with all their values" in page

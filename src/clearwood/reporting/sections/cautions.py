@@ -1,7 +1,7 @@
 """Cautions: what could be wrong, what that means, and what to do about it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -468,6 +468,8 @@ def _classes(findings: Findings) -> Iterator[Caution]:
 def _few_events(findings: Findings) -> Iterator[Caution]:
     found = findings.events
     if found is not None and found.are_few:
+        if findings.classes and found.n_events < HANDFUL and not findings.options.has_rows:
+            found = replace(found, what="rows of the rarest class")
         yield Caution(
             "There are few events",
             f"{capital(found.text)}. With fewer than 10 for each, predictions are too extreme and "

@@ -249,7 +249,8 @@ def _doubted(findings: Findings) -> list[Block]:
             f"{contradicts} what these would lead one to expect, so {it} less. Curves of these "
             "columns are constant beyond the other rows. Check whether the values are right.",
             tone="caution",
-            items=tuple(items),
+            # on a page without rows, no value of a single one
+            items=tuple(items) if findings.options.has_rows else (),
         )
     ]
 
