@@ -238,15 +238,11 @@ def effect(
 def _with_gaps(result: Effect, explained: Explained) -> Effect:
     """Return the effect with the share of rows in which columns of the model are missing."""
     encoder, data = getattr(explained.model, "encoder_", None), explained.data
-    if isinstance(encoder, Encoder) and isinstance(data, Table):
-        # read off the table: a predictor would keep all rows encoded
-        columns = [column for column in data.columns if column.name in encoder.used_]
-    else:
-        columns = [
-            column
-            for column in explained.predictor().columns
-            if not isinstance(encoder, Encoder) or column.name in encoder.used_
-        ]
+    used = encoder.used_ if isinstance(encoder, Encoder) else None
+    # read off a table where the model encodes it: a predictor would keep all rows encoded
+    is_read = used is not None and isinstance(data, Table)
+    known = data.columns if is_read else explained.predictor().columns
+    columns = [column for column in known if used is None or column.name in used]
     if len(columns) < 2 or result.kind == "marginal":
         return result  # nothing is adjusted for
     if explained.in_parts is None:
