@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood.checks import events
+from clearwood.fairness import used_columns
 from clearwood.models import Learner, chooses_columns, chosen_columns
 from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
@@ -470,6 +471,12 @@ class Findings:
             return self.features
         chosen = set(chosen_columns(self.model))
         return tuple(name for name in self.features if name in chosen)
+
+    @cached_property
+    def protected_used(self) -> tuple[str, ...]:
+        """The protected columns with which predictions change while all others stay as they are."""
+        taken = [name for name in self.table.protected if name in self.used]
+        return used_columns(self.model, self.table, taken) if taken else ()
 
     @cached_property
     def unused(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from clearwood._shared.dispersion import OVERDISPERSED
 from clearwood._shared.numbers import count, percent
-from clearwood.fairness import used_columns
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
@@ -531,8 +530,7 @@ def _drifting(findings: Findings) -> Iterator[Caution]:
 
 
 def _protected(findings: Findings) -> Iterator[Caution]:
-    taken = [name for name in findings.table.protected if name in findings.used]
-    used = used_columns(findings.model, findings.table, taken) if taken else ()
+    used = findings.protected_used
     if not used:
         return
     shares = findings.shares
