@@ -1,6 +1,8 @@
 """The house rule on imports: data flows one way, so a package imports only from its left."""
 
 import ast
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -178,3 +180,107 @@ def test_packages_are_used_through_their_public_names():
         for name in private_names(module)
     ]
     assert taken == []
+
+
+# Inside a package, sub-folders stand in an order too
+
+#: Folders that still import each other. The list may only get shorter.
+MUTUAL: set[tuple[str, str]] = {
+    ("benchmarking", "benchmarking/diagnostics"),
+    ("benchmarking", "benchmarking/over_parts"),
+    ("benchmarking", "benchmarking/running"),
+    ("benchmarking/running", "benchmarking/tuning"),
+    ("condensing", "condensing/compose"),
+    ("condensing", "condensing/export"),
+    ("condensing", "condensing/proof"),
+    ("condensing", "condensing/reading"),
+    ("condensing/export", "condensing/proof"),
+    ("explanation", "explanation/adapter"),
+    ("explanation", "explanation/agreement"),
+    ("explanation", "explanation/decomposition"),
+    ("explanation", "explanation/effects"),
+    ("explanation", "explanation/importance"),
+    ("explanation", "explanation/local"),
+    ("explanation", "explanation/monotone"),
+    ("explanation", "explanation/shapley"),
+    ("explanation/adapter", "explanation/decomposition"),
+    ("explanation/adapter", "explanation/games"),
+    ("explanation/adapter", "explanation/over_parts"),
+    ("explanation/decomposition", "explanation/effects"),
+    ("explanation/decomposition", "explanation/importance"),
+    ("explanation/decomposition", "explanation/shapley"),
+    ("explanation/games", "explanation/shapley"),
+    ("explanation/local", "explanation/shapley"),
+    ("models", "models/estimators"),
+    ("models", "models/selection"),
+    ("models/glassbox", "models/glassbox/hme"),
+    ("models/glassbox", "models/glassbox/mars"),
+    ("models/glassbox", "models/glassbox/prim"),
+    ("models/glassbox", "models/glassbox/rules"),
+    ("reporting", "reporting/sections"),
+    ("reporting/collect", "reporting/model"),
+    ("table", "table/kinds"),
+    ("table", "table/parts"),
+    ("table", "table/reading"),
+    ("table/kinds", "table/reading"),
+    ("table/parts", "table/reading"),
+}
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module and package by its dotted name."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = ("clearwood", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def names_taken(module: Path) -> Iterator[str]:
+    """Dotted names that a module imports, and those that it holds as strings."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"clearwood(\.\w+)+", str(node.value)):
+            yield str(node.value)
+
+
+def folders_used(module: Path) -> Iterator[str]:
+    """Folders of the same package that a module takes something from, package faces aside."""
+    home = module.parent.relative_to(ROOT)
+    for name in names_taken(module):
+        # a name may be of a module, or of something in it
+        path = modules().get(name) or modules().get(name.rpartition(".")[0])
+        if path is None:
+            continue
+        there = path.parent.relative_to(ROOT)
+        is_face = path.name == "__init__.py" and len(there.parts) == 1
+        if there.parts[:1] == home.parts[:1] and there != home and not is_face:
+            yield there.as_posix()
+
+
+@cache
+def folder_imports() -> dict[tuple[str, str], list[str]]:
+    """Which modules make one folder of a package import another one."""
+    found = defaultdict(list)
+    for module in modules().values():
+        if module.parent != ROOT and module.name != "__init__.py":
+            home = module.parent.relative_to(ROOT).as_posix()
+            for there in folders_used(module):
+                found[home, there].append(module.stem)
+    return dict(found)
+
+
+def test_no_two_folders_of_a_package_import_each_other():
+    arrows = folder_imports()
+    mutual = {(here, there) for here, there in arrows if here < there and (there, here) in arrows}
+    added = [
+        f"{here} takes from {there} in {sorted(set(arrows[here, there]))}, "
+        f"{there} from {here} in {sorted(set(arrows[there, here]))}"
+        for here, there in sorted(mutual - MUTUAL)
+    ]
+    assert added == []
+    assert MUTUAL - mutual == set(), "no longer mutual: take them from the list"
