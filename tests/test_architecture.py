@@ -218,7 +218,7 @@ MUTUAL: set[tuple[str, str]] = {
     ("models/glassbox", "models/glassbox/prim"),
     ("models/glassbox", "models/glassbox/rules"),
     ("reporting", "reporting/sections"),
-    ("reporting/collect", "reporting/model"),
+    ("reporting/browser", "reporting/collect"),
     ("table", "table/kinds"),
     ("table", "table/parts"),
     ("table", "table/reading"),

@@ -21,9 +21,9 @@ from sklearn.preprocessing import (
 
 import clearwood as cw
 from clearwood.reporting import Prose, Report, Section
+from clearwood.reporting.browser.columns import Probe, mixed_rows, page_values
+from clearwood.reporting.browser.page_model import page_model
 from clearwood.reporting.collect.explained import explained_model
-from clearwood.reporting.model.columns import Probe, mixed_rows, page_values
-from clearwood.reporting.model.model import page_model
 
 ROWS = 300
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
+from clearwood.reporting.browser.columns import Probe, mixed_rows, page_values
 from clearwood.reporting.collect.explained import explained_model
-from clearwood.reporting.model.columns import Probe, mixed_rows, page_values
 
 SECTIONS = ["individual", "tree"]
 

@@ -15,11 +15,11 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
+from clearwood.reporting.browser.columns import carried_values, page_values
+from clearwood.reporting.browser.page_model import page_model as page_model_of
+from clearwood.reporting.browser.tree_places import tree_in_page
 from clearwood.reporting.collect.explained import explained_model
 from clearwood.reporting.collect.findings import Findings
-from clearwood.reporting.model.columns import carried_values, page_values
-from clearwood.reporting.model.model import page_model as page_model_of
-from clearwood.reporting.model.tree_places import tree_in_page
 from clearwood.reporting.page.pack import packed
 from clearwood.reporting.sections import tree as tree_section
 from clearwood.table import Column, Kind
@@ -84,7 +84,7 @@ def test_a_model_that_is_too_large_says_how_large(diabetes):
 
 def test_a_huge_model_is_refused_before_it_is_packed(diabetes, monkeypatch):
     model = cw.learner("forest", n_estimators=30).fit(diabetes)
-    monkeypatch.setattr("clearwood.reporting.model.model.forest_in_page", None)
+    monkeypatch.setattr("clearwood.reporting.browser.page_model.forest_in_page", None)
     assert "30 trees" in page_model(model, diabetes, most_characters=1_000).reason
 
 

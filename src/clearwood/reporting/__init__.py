@@ -1,9 +1,9 @@
 """The report: everything about a model on one page that works offline."""
 
-from clearwood.reporting.audited import audit_page
+from clearwood.reporting.audit import audit_page
 from clearwood.reporting.build import report
 from clearwood.reporting.collect.findings import Performance
-from clearwood.reporting.evaluated import evaluation_page
+from clearwood.reporting.evaluation import evaluation_page
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,

@@ -41,6 +41,7 @@ from clearwood.explanation import (
 )
 from clearwood.fairness import stand_ins_in
 from clearwood.models import Extrapolation, Learner, outside_training
+from clearwood.reporting.browser.page_model import PageModel, page_model
 from clearwood.reporting.collect.explained import EVALUATIONS, some_rows
 from clearwood.reporting.collect.findings import (
     LEAST_INTERACTION,
@@ -60,7 +61,6 @@ from clearwood.reporting.collect.privacy import (
 )
 from clearwood.reporting.collect.stages import Stages
 from clearwood.reporting.collect.subject import Subject
-from clearwood.reporting.model.model import PageModel, page_model
 from clearwood.table import Column, Profile, StandIn, Table, profile
 
 __all__ = ["SECTIONS", "Budgets", "budgets_of", "collect"]

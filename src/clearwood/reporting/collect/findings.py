@@ -15,7 +15,7 @@ from clearwood._shared.clock import Clock
 from clearwood.checks import events
 from clearwood.fairness import used_columns
 from clearwood.models import Learner, chooses_columns, chosen_columns
-from clearwood.reporting.model.model import PageModel
+from clearwood.reporting.browser.page_model import PageModel
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:

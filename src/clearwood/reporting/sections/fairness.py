@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.fairness import audit
-from clearwood.reporting.audited import fairness_blocks
+from clearwood.reporting.audit import fairness_blocks
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.page.blocks import Choice, Section
 from clearwood.table import NUMERIC, are_few_levels

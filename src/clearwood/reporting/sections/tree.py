@@ -8,8 +8,8 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.condensing import Certificate, Condensed, Limit
+from clearwood.reporting.browser.tree_places import Places, tree_in_page
 from clearwood.reporting.collect.findings import Findings, Step
-from clearwood.reporting.model.tree_places import Places, tree_in_page
 from clearwood.reporting.page.blocks import Block, Facts, More, Note, Prose, Section, Sheet, Widget
 from clearwood.reporting.sections.words import number, sentence
 

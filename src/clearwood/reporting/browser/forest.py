@@ -7,7 +7,13 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation import TreeGame
 from clearwood.forest import Forest
-from clearwood.reporting.model.columns import NotCarriedError, Probe, encoded, encoding, mixed_rows
+from clearwood.reporting.browser.columns import (
+    NotCarriedError,
+    Probe,
+    encoded,
+    encoding,
+    mixed_rows,
+)
 from clearwood.reporting.page.pack import packed
 
 __all__ = ["forest_in_page", "packed_questions"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood.explanation import AdditiveGame
-from clearwood.reporting.model.columns import (
+from clearwood.reporting.browser.columns import (
     NotCarriedError,
     Probe,
     column_of,
@@ -26,7 +26,7 @@ from clearwood.reporting.model.columns import (
     parts_of,
     widened,
 )
-from clearwood.reporting.model.hints import known_knots
+from clearwood.reporting.browser.hints import known_knots
 from clearwood.reporting.page.pack import plain_numbers
 from clearwood.table import NUMERIC, Column, Kind
 

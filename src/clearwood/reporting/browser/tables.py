@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from clearwood.explanation import TermsGame
-from clearwood.reporting.model.columns import (
+from clearwood.reporting.browser.columns import (
     NotCarriedError,
     Probe,
     limits,
     mixed_rows,
     widened,
 )
-from clearwood.reporting.model.hints import known_cuts
+from clearwood.reporting.browser.hints import known_cuts
 from clearwood.reporting.page.pack import plain_numbers
 from clearwood.table import NUMERIC, Column, Kind, Table
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.explanation import learner_players
 from clearwood.models import Learner, ScoreParts
-from clearwood.reporting.model.columns import Probe, limits
+from clearwood.reporting.browser.columns import Probe, limits
 from clearwood.table import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]

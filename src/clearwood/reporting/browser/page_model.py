@@ -24,11 +24,11 @@ from clearwood.explanation import (
     checked_weights,
 )
 from clearwood.forest import inverse
+from clearwood.reporting.browser.columns import NotCarriedError, Probe, mixed_rows
+from clearwood.reporting.browser.forest import forest_in_page
+from clearwood.reporting.browser.sums import sum_in_page
+from clearwood.reporting.browser.tables import tables_in_page
 from clearwood.reporting.collect.explained import ExplainedModel
-from clearwood.reporting.model.columns import NotCarriedError, Probe, mixed_rows
-from clearwood.reporting.model.forest import forest_in_page
-from clearwood.reporting.model.sums import sum_in_page
-from clearwood.reporting.model.tables import tables_in_page
 from clearwood.reporting.page.pack import plain_numbers
 from clearwood.table import Table
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clearwood.condensing import Condensed
 from clearwood.condensing.reading import Labels, Wording, column_names
 from clearwood.forest import links
-from clearwood.reporting.model.forest import packed_questions
+from clearwood.reporting.browser.forest import packed_questions
 from clearwood.reporting.page.pack import packed, plain_number
 
 __all__ = ["Places", "directions", "tree_in_page"]
