@@ -219,10 +219,7 @@ MUTUAL: set[tuple[str, str]] = {
     ("models/glassbox", "models/glassbox/rules"),
     ("reporting", "reporting/sections"),
     ("reporting/browser", "reporting/collect"),
-    ("table", "table/kinds"),
     ("table", "table/parts"),
-    ("table", "table/reading"),
-    ("table/kinds", "table/reading"),
     ("table/parts", "table/reading"),
 }
 

@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.code_like import are_few_levels
     from clearwood.table.kinds.dates import parse_dates
-    from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
     from clearwood.table.parts.gather import has_parts
     from clearwood.table.parts.learning import learn_encoder
     from clearwood.table.parts.parts import Part, Parts
     from clearwood.table.parts.storage import as_address
     from clearwood.table.profiles import Profile, profile
+    from clearwood.table.raw import number_text
     from clearwood.table.reading.codes import category_codes, string_codes
-    from clearwood.table.reading.raw import number_text
     from clearwood.table.reading.read import (
         as_columns,
         as_table,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         read_as,
         read_parts_as,
     )
+    from clearwood.table.reading.task import find_task
     from clearwood.table.schema import ColumnSchema, Schema
     from clearwood.table.stand_ins import StandIn, stand_ins_of
     from clearwood.table.table import Table

@@ -4,12 +4,10 @@ from typing import Literal
 
 from clearwood._shared.errors import InputError, Option, Text, words
 from clearwood._shared.numbers import count, number
-from clearwood.table.kinds.evidence import Evidence
-from clearwood.table.types import NUMERIC, Task
+from clearwood.table.types import Task
 
 __all__ = [
     "ZeroExposure",
-    "check_exposure",
     "check_rate_task",
     "note_on_zero_exposure",
     "unit_of_exposure",
@@ -17,42 +15,6 @@ __all__ = [
 
 #: What becomes of rows whose exposure is zero.
 ZeroExposure = Literal["error", "drop"]
-
-
-def check_exposure(exposure: Evidence | None) -> None:
-    """Refuse exposures that are missing, negative or zero, and count the rows."""
-    if exposure is None:
-        return
-    column = exposure.column
-    if column.kind not in NUMERIC:
-        raise InputError(
-            f"the exposure {column.name!r} is of kind {column.kind}",
-            parameter="exposure",
-            value=column.name,
-            hint="an exposure is a number above zero in every row, such as the years insured.",
-        )
-    faults = {
-        "missing": exposure.n_missing,
-        "negative": exposure.n_negative,
-        "zero": exposure.n_zero,
-    }
-    wrong = [f"{fault} in {rows:,}" for fault, rows in faults.items() if rows]
-    if wrong:
-        why = "a rate is the target divided by the exposure, so every row needs one above zero; "
-        hint: Text = f"{why}correct these rows or leave them out."
-        if exposure.n_zero:
-            drop = Option("zero_exposure", "drop")
-            hint = words(
-                f"{why}correct these rows, or leave those with zero out as the table is read: ",
-                drop,
-                ".",
-            )
-        raise InputError(
-            f"the exposure {column.name!r} is {' and '.join(wrong)} of {exposure.n_rows:,} rows",
-            parameter="exposure",
-            value=column.name,
-            hint=hint,
-        )
 
 
 def note_on_zero_exposure(

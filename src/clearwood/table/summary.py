@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._shared.numbers import IN_TABLES, count, number
 from clearwood._shared.results import html_table
 from clearwood.table.column import Column
-from clearwood.table.reading.raw import number_text
+from clearwood.table.raw import number_text
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role
 

@@ -8,7 +8,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Option, words
 from clearwood.table.kinds.evidence import YEARS, Evidence
 from clearwood.table.kinds.review import Finding
-from clearwood.table.reading.raw import number_text
+from clearwood.table.raw import number_text
 from clearwood.table.types import Kind
 
 __all__ = ["are_few_levels", "named_like_code"]

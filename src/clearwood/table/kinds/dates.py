@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood.table.duck import connect
 from clearwood.table.kinds.periods import are_ambiguous, parse_periods
-from clearwood.table.reading.duck import connect
 
 __all__ = ["FORMATS", "are_dates", "parse_dates"]
 

@@ -21,7 +21,7 @@ from clearwood._shared.errors import Option, words
 from clearwood._shared.numbers import count
 from clearwood.table.kinds.evidence import N_ENDS, YEARS, Ends, Evidence
 from clearwood.table.kinds.review import Finding
-from clearwood.table.reading.raw import number_text
+from clearwood.table.raw import number_text
 from clearwood.table.types import NUMERIC, Kind
 
 __all__ = ["implausible"]

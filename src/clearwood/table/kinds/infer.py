@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.table.column import Column
 from clearwood.table.kinds.dates import are_dates, parse_dates
-from clearwood.table.reading.raw import Raw, level_key, number_text
+from clearwood.table.raw import Raw, level_key, number_text
 from clearwood.table.types import NUMERIC, Kind
 
 __all__ = [

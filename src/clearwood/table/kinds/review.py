@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clearwood._shared.errors import Option, Text, words
 from clearwood.table.kinds.evidence import Evidence
-from clearwood.table.reading.raw import used_levels
+from clearwood.table.raw import used_levels
 from clearwood.table.types import NUMERIC, Kind, Role
 
 __all__ = ["Finding", "review", "review_all"]

@@ -16,7 +16,7 @@ from clearwood._shared.errors import InputError, Option, Text, bad_value, did_yo
 from clearwood._shared.numbers import count
 from clearwood.table.kinds.dates import are_dates
 from clearwood.table.kinds.review import Finding
-from clearwood.table.reading.raw import Raw
+from clearwood.table.raw import Raw
 
 __all__ = [
     "PERCENT",

@@ -12,7 +12,7 @@ from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import to_coded
 from clearwood.table.kinds.written_numbers import without_words
-from clearwood.table.reading.raw import Raw
+from clearwood.table.raw import Raw
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role
 

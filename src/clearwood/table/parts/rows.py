@@ -16,9 +16,9 @@ from clearwood.table.parts.storage import (
     shown_address,
     unreadable,
 )
+from clearwood.table.raw import Raw
 from clearwood.table.reading.csv import CsvScan
 from clearwood.table.reading.frames import computing, from_frame, from_memory
-from clearwood.table.reading.raw import Raw
 
 __all__ = [
     "CsvRows",

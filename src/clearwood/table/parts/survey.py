@@ -26,8 +26,8 @@ from clearwood.table.parts.finishing import GAPS, Finish, FinishedColumn
 from clearwood.table.parts.parts import BATCH_ROWS, Part, Parts
 from clearwood.table.parts.rows import ExposedRows, Rows, zero_rows
 from clearwood.table.parts.tally import MOST_LEVELS, MOST_NUMBERS, Counted, Tallied, Tally
+from clearwood.table.raw import Raw
 from clearwood.table.reading.labels import labelled
-from clearwood.table.reading.raw import Raw
 from clearwood.table.reading.read import check_known_targets, dropped_rows, settled_table
 from clearwood.table.reading.request import Assigned, Request
 from clearwood.table.types import NUMERIC, Kind, Role

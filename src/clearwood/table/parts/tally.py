@@ -14,7 +14,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.kinds.evidence import N_ENDS, SAMPLE, YEARS, Ends, Evidence
-from clearwood.table.reading.raw import Form, Raw
+from clearwood.table.raw import Form, Raw
 
 __all__ = ["MOST_LEVELS", "MOST_NUMBERS", "Counted", "Tallied", "Tally"]
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
+from clearwood.table.duck import connect, fetch, filled, literal_path
 from clearwood.table.kinds.written_numbers import Writing
-from clearwood.table.reading.duck import connect, fetch, filled, literal_path
-from clearwood.table.reading.raw import Raw, factorise
+from clearwood.table.raw import Raw, factorise
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

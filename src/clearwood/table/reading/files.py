@@ -8,9 +8,9 @@ from pathlib import Path
 
 from clearwood._shared.errors import Call, InputError, MissingExtraError, Text, words
 from clearwood._shared.messages import tell
+from clearwood.table.duck import connect, fetch, literal_path
+from clearwood.table.raw import Raw
 from clearwood.table.reading.csv import TextFile, read_csv
-from clearwood.table.reading.duck import connect, fetch, literal_path
-from clearwood.table.reading.raw import Raw
 
 __all__ = ["check_exists", "read_file"]
 

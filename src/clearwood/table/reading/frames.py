@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood.table.raw import Form, Raw, factorise, number_text
 from clearwood.table.reading.codes import category_codes, string_codes
-from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
 __all__ = ["computing", "from_array", "from_columns", "from_frame", "from_memory"]
 

@@ -14,16 +14,14 @@ from clearwood._shared.draws import draw_rows as rows_drawn
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
-from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
-from clearwood.table.exposure import ZeroExposure, check_exposure, note_on_zero_exposure
+from clearwood.table.exposure import ZeroExposure, note_on_zero_exposure
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.code_like import are_few_levels, named_like_code
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, find_kind, settle
 from clearwood.table.kinds.review import Finding, review_all
-from clearwood.table.kinds.task import settle_target
 from clearwood.table.kinds.written_numbers import (
     Writing,
     convert_written_numbers,
@@ -32,19 +30,22 @@ from clearwood.table.kinds.written_numbers import (
 )
 from clearwood.table.monotone import with_directions
 from clearwood.table.parts.parts import Parts, needs_rows
+from clearwood.table.raw import Raw
+from clearwood.table.reading.alignment import align, align_table, described, raw_of
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
 from clearwood.table.reading.labels import Labels, labelled
-from clearwood.table.reading.raw import Raw
 from clearwood.table.reading.request import Request
 from clearwood.table.reading.roles import (
     KindSetting,
+    check_exposure,
     check_time,
     check_weights,
     checked_kinds,
     checked_task,
 )
+from clearwood.table.reading.task import settle_target
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.stand_ins import noted_stand_ins
 from clearwood.table.table import Table

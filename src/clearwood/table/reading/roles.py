@@ -8,6 +8,7 @@ import numpy as np
 from clearwood._shared.errors import (
     InputError,
     Option,
+    Text,
     bad_value,
     did_you_mean,
     unknown_choice,
@@ -18,12 +19,13 @@ from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.dates import parse_dates
 from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.periods import months_of
-from clearwood.table.types import Kind, Role, Task
+from clearwood.table.types import NUMERIC, Kind, Role, Task
 
 __all__ = [
     "KindSetting",
     "as_names",
     "assign_roles",
+    "check_exposure",
     "check_time",
     "check_weights",
     "checked_kinds",
@@ -175,6 +177,42 @@ def check_weights(weight: Evidence | None) -> None:
             parameter="weight",
             value=name,
             hint="at least one row needs a weight above 0.",
+        )
+
+
+def check_exposure(exposure: Evidence | None) -> None:
+    """Refuse exposures that are missing, negative or zero, and count the rows."""
+    if exposure is None:
+        return
+    column = exposure.column
+    if column.kind not in NUMERIC:
+        raise InputError(
+            f"the exposure {column.name!r} is of kind {column.kind}",
+            parameter="exposure",
+            value=column.name,
+            hint="an exposure is a number above zero in every row, such as the years insured.",
+        )
+    faults = {
+        "missing": exposure.n_missing,
+        "negative": exposure.n_negative,
+        "zero": exposure.n_zero,
+    }
+    wrong = [f"{fault} in {rows:,}" for fault, rows in faults.items() if rows]
+    if wrong:
+        why = "a rate is the target divided by the exposure, so every row needs one above zero; "
+        hint: Text = f"{why}correct these rows or leave them out."
+        if exposure.n_zero:
+            drop = Option("zero_exposure", "drop")
+            hint = words(
+                f"{why}correct these rows, or leave those with zero out as the table is read: ",
+                drop,
+                ".",
+            )
+        raise InputError(
+            f"the exposure {column.name!r} is {' and '.join(wrong)} of {exposure.n_rows:,} rows",
+            parameter="exposure",
+            value=column.name,
+            hint=hint,
         )
 
 

@@ -10,7 +10,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import YES_NO_WORDS, are_numbers, check_finite, convert, to_coded
-from clearwood.table.reading.raw import Form, Raw, factorise, number_text
+from clearwood.table.raw import Form, Raw, factorise, number_text
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role

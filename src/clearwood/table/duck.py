@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.table.reading.raw import Form, Raw, factorise
+from clearwood.table.raw import Form, Raw, factorise
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

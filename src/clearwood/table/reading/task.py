@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, Option, Text, words
 from clearwood.table.column import Column
 from clearwood.table.exposure import check_rate_task
 from clearwood.table.kinds.infer import convert, settle
-from clearwood.table.reading.raw import Raw
+from clearwood.table.raw import Raw
 from clearwood.table.types import Kind, Task
 
 __all__ = ["find_task", "settle_target", "task_of"]
@@ -212,7 +212,7 @@ def _refuse_text_target(raw: Raw) -> None:
 
 
 def _as_raw(column: Column) -> Raw:
-    from clearwood.table.alignment import raw_of
+    from clearwood.table.reading.alignment import raw_of
 
     return raw_of(column)
 
