@@ -4,12 +4,14 @@ from pathlib import Path
 
 STEPS = [
     ("table", "reading, kinds,\nencoding"),
+    ("losses", "what a\nrisk is"),
     ("checks", "leakage,\ndrift"),
     ("models", "catalogue,\nlearners, files"),
-    ("losses\nresampling", "what a risk is,\nhow rows split"),
+    ("forest", "every tree model\nas plain arrays"),
+    ("fitted", "one view of any\nfitted model"),
+    ("resampling", "how rows\nsplit"),
     ("evaluation", "measures with\nintervals, curves"),
     ("benchmarking", "nested CV, tuning,\nintervals"),
-    ("forest", "every tree model\nas plain arrays"),
     ("explanation\ncondensing", "sum of functions;\none proved tree"),
     ("causal", "graphs, structural\nmodels, effects"),
     ("fairness\ndatasets", "audit, fair prices;\nexample tables"),

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from clearwood.explanation.networks.attention import Attention, attention
     from clearwood.explanation.networks.training_curve import TrainingCurve, training_curve
     from clearwood.explanation.over_parts.background import InParts
-    from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
+    from clearwood.fitted import Scale, Unit
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 

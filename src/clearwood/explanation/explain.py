@@ -21,8 +21,8 @@ from clearwood.explanation.local.contributions import contributions
 from clearwood.explanation.local.lime import lime
 from clearwood.explanation.local.what_if import what_if
 from clearwood.explanation.monotone.monotone import monotone
-from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.shapley import shapley
+from clearwood.fitted import Scale
 
 __all__ = ["Explanation", "explain"]
 

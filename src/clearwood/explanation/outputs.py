@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count
 from clearwood.models import TableModel
@@ -17,9 +17,7 @@ __all__ = [
     "axis_numbers",
     "grid_columns",
     "noting_zero_weights",
-    "numbered_outputs",
     "one_output",
-    "output_position",
     "rate_of",
     "row_columns",
     "rows_used",
@@ -92,23 +90,6 @@ def row_columns(
     if len(outputs) > 1:
         result[unique_name("output", taken)] = list(outputs) * len(rows)
     return result | {name: values.ravel() for name, values in numbers.items()}
-
-
-def numbered_outputs(n_outputs: int) -> tuple[str, ...]:
-    """Name the outputs of a model whose outputs have no names."""
-    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
-
-
-def output_position(output: Any, names: Sequence[str]) -> int:
-    """Find an output by its name; the error for a wrong name offers the nearest."""
-    if str(output) not in names:
-        raise InputError(
-            f"the model has no output {output!r}",
-            parameter="output",
-            value=output,
-            hint=did_you_mean(str(output), names),
-        )
-    return list(names).index(str(output))
 
 
 def noting_zero_weights(result: R, n_rows: int) -> R:

@@ -15,7 +15,7 @@ from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import Term, TermsGame
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 
 N_ROWS = 60

@@ -3,7 +3,7 @@
 What puts rows together are classes rather than closures, so that explanations can be pickled.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, did_you_mean
-from clearwood._shared.frames import installed_library
 from clearwood.table import Kind, Table
 
 __all__ = [
@@ -24,7 +22,6 @@ __all__ = [
     "TableRows",
     "beside",
     "frame_rows",
-    "model_input",
     "perturbed",
     "rows_of",
     "take_rows",
@@ -127,42 +124,6 @@ def frame_rows(frame: Any) -> Compose:
 def rows_of(data: Any) -> Compose:
     """Compose rows of an array or a data frame."""
     return ArrayRows(data) if isinstance(data, np.ndarray) else frame_rows(data)
-
-
-def model_input(data: Any, names: Sequence[str] | None) -> Any:
-    """Turn data into what a model takes: a frame with the columns it was fitted with, or an array.
-
-    ``names`` is None where those columns had no names.
-    """
-    if isinstance(data, Table):
-        data = (data.X if names is None else data).by_header().to_frame()
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
-    if names is None:
-        return frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(data)
-    if not isinstance(frame, nw.DataFrame):
-        frame = _named(np.asarray(data), names)
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise InputError(
-            f"the data lacks {', '.join(map(repr, absent[:8]))}, which the model was fitted with",
-            hint=did_you_mean(absent[0], frame.columns),
-        )
-    return frame.select(list(names)).to_native()
-
-
-def _named(values: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
-    if values.ndim != 2 or values.shape[1] != len(names):
-        raise InputError(
-            f"the array has shape {values.shape}; the model has {len(names)} columns",
-            hint=f"in this order: {', '.join(names[:12])}.",
-        )
-    library = installed_library()
-    if library is None:
-        raise InputError(
-            "the model was fitted with named columns and the array has no names",
-            hint="give a data frame.",
-        )
-    return nw.from_dict({name: values[:, k] for k, name in enumerate(names)}, backend=library)
 
 
 def beside(rows: Any, reference: Any, columns: Iterable[int]) -> Any:

@@ -18,11 +18,10 @@ from clearwood._shared.choices import BackgroundRows
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
-from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, label_rows, no_background
-from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
+from clearwood.explanation.adapter.rows import Rows, joined_rows, label_rows, no_background
 from clearwood.explanation.adapter.stack import as_rows, stacked
-from clearwood.explanation.adapter.supported import is_pipeline, name_of, unwrapped
 from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.additive_predictions import LINKS, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
@@ -32,7 +31,16 @@ from clearwood.explanation.games.readers import EncodedReader
 from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.over_parts.background import SAMPLE, InParts
-from clearwood.explanation.scales import Scale, checked_scale
+from clearwood.fitted import (
+    Scale,
+    as_data,
+    checked_scale,
+    forest_scorer,
+    is_pipeline,
+    name_of,
+    scorer_of,
+    unwrapped,
+)
 from clearwood.forest import Forest
 from clearwood.models import Learner, TableModel
 from clearwood.table import Parts, Table

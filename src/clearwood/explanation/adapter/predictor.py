@@ -15,16 +15,9 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
-from clearwood.explanation.adapter.compose import (
-    ArrayRows,
-    Compose,
-    TableRows,
-    frame_rows,
-    model_input,
-)
-from clearwood.explanation.adapter.rows import label_rows, user_columns
-from clearwood.explanation.adapter.scores import Scorer, scorer_of
-from clearwood.explanation.scales import Scale, Unit
+from clearwood.explanation.adapter.compose import ArrayRows, Compose, TableRows, frame_rows
+from clearwood.explanation.adapter.rows import label_rows
+from clearwood.fitted import Scale, Scorer, Unit, model_input, scorer_of, user_columns
 from clearwood.models import TableModel
 from clearwood.table import Column, Table, shown_name
 

@@ -1,7 +1,6 @@
 """The user's rows, as people see them and as a model's columns."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
-from clearwood.table import Column, Table, as_columns, as_table
+from clearwood.table import Column, Table
 
 if TYPE_CHECKING:
     from clearwood.explanation.adapter.predictor import Predictor
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "LateCodes",
     "Rows",
-    "as_data",
     "joined_column",
     "joined_rows",
     "label_rows",
     "no_background",
     "plain_rows",
     "rows_of_table",
-    "user_columns",
     "warn_of_new_gaps",
 ]
 
@@ -154,15 +151,6 @@ def no_background() -> InputError:
     )
 
 
-def as_data(data: Any) -> Any:
-    """Read paths and dicts of columns; everything else is taken as it is."""
-    if isinstance(data, str | os.PathLike | Mapping):
-        return as_table(data)
-    if isinstance(data, list | tuple):
-        return np.asarray(data)
-    return data
-
-
 def label_rows(data: Any, n_rows: int) -> NDArray[Any]:
     """Return the labels of a pandas index, or positions."""
     if hasattr(data, "iloc") and hasattr(data, "index"):
@@ -185,36 +173,6 @@ def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) 
     """Put together rows whose user's columns are those of a table."""
     columns = [table.column(name) for name in names]
     return replace(plain_rows(data, codes, columns), source=table.source)
-
-
-def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple[Column, ...]:
-    """Return the user's columns by name; by position where neither side has names to compare.
-
-    ``by_position`` is whether the model's names were made up (x0, x1, ...), so that any names will
-    do.
-    """
-    data = data.by_header() if isinstance(data, Table) else data
-    columns = data.X.columns if isinstance(data, Table) else as_columns(data)
-    known = {c.name: c for c in (data.columns if isinstance(data, Table) else columns)}
-    nameless = isinstance(data, np.ndarray) and data.dtype.names is None
-    if nameless or (by_position and not set(names) & set(known)):
-        if len(columns) != len(names):
-            raise InputError(
-                f"the data has {len(columns)} columns; the model has {len(names)}",
-                hint=f"in this order: {', '.join(names[:12])}.",
-            )
-        return tuple(
-            Column(name, column.kind, column.values, column.levels, column.label_type)
-            for name, column in zip(names, columns, strict=True)
-        )
-    absent = [name for name in names if name not in known]
-    if absent:
-        shown = ", ".join(map(repr, absent[:8])) + (", …" if len(absent) > 8 else "")
-        raise InputError(
-            f"the data lacks {shown}, which the model was fitted with",
-            hint=did_you_mean(absent[0], known),
-        )
-    return tuple(known[name] for name in names)
 
 
 def _all_present(columns: Sequence[Column]) -> bool:

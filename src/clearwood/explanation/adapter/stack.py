@@ -10,7 +10,8 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.frames import installed_library
 from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.compose import take_rows
-from clearwood.explanation.adapter.rows import as_data, joined_column, no_background
+from clearwood.explanation.adapter.rows import joined_column, no_background
+from clearwood.fitted import as_data
 from clearwood.forest import LearnerEncoder
 from clearwood.models import TableModel
 from clearwood.table import Table, as_table

@@ -1,18 +1,15 @@
-"""Which models have an exact decomposition, and how models are named in messages."""
+"""Which models have an exact decomposition."""
 
 from typing import Any
 
 from clearwood._shared.errors import InputError
+from clearwood.fitted import name_of
 from clearwood.forest import SUPPORTED
-from clearwood.models import Learner
 
 __all__ = [
     "EXPLAINED",
     "NotDecomposableError",
-    "is_pipeline",
-    "name_of",
     "unsupported",
-    "unwrapped",
 ]
 
 EXPLAINED = (
@@ -26,29 +23,6 @@ EXPLAINED = (
 
 class NotDecomposableError(InputError):
     """The model is fitted and sound, but its decomposition is not known exactly."""
-
-
-def is_pipeline(model: Any) -> bool:
-    """Whether a model is a scikit-learn pipeline."""
-    return hasattr(model, "steps") and hasattr(model, "named_steps")
-
-
-def unwrapped(model: Any) -> Any:
-    """Take a model out of a search, or out of a wrapper that leaves the encoding to it."""
-    if hasattr(model, "best_estimator_"):
-        return unwrapped(model.best_estimator_)
-    if getattr(model, "encoder_", model) is None:
-        return unwrapped(model.estimator_)
-    return model
-
-
-def name_of(model: Any) -> str:
-    """Name a model in an error."""
-    if isinstance(model, Learner):
-        return f"learner {model.name!r}"
-    if is_pipeline(model):
-        return f"a Pipeline that ends in {type(model.steps[-1][1]).__name__}"
-    return type(model).__name__
 
 
 def unsupported(model: Any) -> NotDecomposableError:

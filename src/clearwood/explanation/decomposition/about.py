@@ -5,7 +5,7 @@ from typing import Any
 
 from clearwood._shared.choices import ValueFunction
 from clearwood._shared.numbers import count
-from clearwood.explanation.scales import Scale, Unit
+from clearwood.fitted import Scale, Unit
 
 __all__ = ["About", "BackgroundInfo"]
 

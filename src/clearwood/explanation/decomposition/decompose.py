@@ -25,8 +25,8 @@ from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
 from clearwood.explanation.games.screening import interacting_columns
-from clearwood.explanation.outputs import one_output, output_position, rate_of
-from clearwood.explanation.scales import Scale, Unit, checked_scale
+from clearwood.explanation.outputs import one_output, rate_of
+from clearwood.fitted import Scale, Unit, checked_scale, output_position
 
 __all__ = [
     "about_game",

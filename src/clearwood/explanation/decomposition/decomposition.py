@@ -23,8 +23,8 @@ from clearwood.explanation.games.spread import standard_errors as errors_of
 from clearwood.explanation.importance.components import ComponentVariances, Interactions
 from clearwood.explanation.importance.result import Importance
 from clearwood.explanation.outputs import one_output
-from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.result import Shapley
+from clearwood.fitted import Scale
 from clearwood.table import shown_name
 
 __all__ = ["Decomposition"]

@@ -8,8 +8,8 @@ from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.games.scores import parts_of
 from clearwood.explanation.importance.components import joined
+from clearwood.fitted import parts_of
 from clearwood.models import Learner, rows_outside
 
 __all__ = ["Doubted", "TermRow", "TermTable", "readable_order", "terms"]

@@ -15,7 +15,7 @@ from clearwood.explanation.effects.grid import Points
 from clearwood.explanation.effects.request import Band, Request
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 __all__ = ["no_own_band", "own_band", "spread_of"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.compose import take_rows
-from clearwood.explanation.adapter.rows import as_data
+from clearwood.fitted import as_data
 from clearwood.models import TableModel
 from clearwood.table import Table
 

@@ -16,7 +16,7 @@ from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.effects.shape import sentence_of
 from clearwood.explanation.outputs import grid_columns, rows_used
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import gaps_listed
 
 __all__ = ["BANDS", "FEW_FREEDOM", "TITLES", "Effect"]

@@ -12,7 +12,7 @@ from clearwood._shared.errors import Call, ClearwoodWarning, InputError, Option,
 from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.result import Factors, FactorTerm
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Schema, Table
 
 __all__ = ["Averaged", "averaged_out", "calibrated", "compared_with", "completed"]

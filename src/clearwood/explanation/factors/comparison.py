@@ -10,7 +10,7 @@ from clearwood._shared.errors import ClearwoodWarning
 from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import FactorLosses, Factors
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.losses import default_loss, find_loss
 from clearwood.models import Learner
 from clearwood.table import Table

@@ -16,7 +16,7 @@ from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.pieces import trimmed
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
 from clearwood.explanation.linear.result import ColumnTest
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Role, Schema
 
 __all__ = ["read_factors", "read_text", "written"]

@@ -32,7 +32,7 @@ from clearwood.explanation.games.spread import GameSpread, satterthwaite, standa
 from clearwood.explanation.linear.coefficients import freedom_of, with_fit
 from clearwood.explanation.linear.covariance import Errors, Fitted
 from clearwood.explanation.linear.result import ColumnTest
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.models import Learner
 from clearwood.table import Table
 

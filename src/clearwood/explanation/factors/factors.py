@@ -41,7 +41,7 @@ from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.linear.contrasts import on_unseen_levels
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.models import Learner, TableModel, save
 from clearwood.table import Table, as_table, read_as
 

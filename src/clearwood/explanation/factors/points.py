@@ -15,7 +15,7 @@ from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.result import Factors
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.models import Learner
 from clearwood.table import Schema, Table, as_table
 

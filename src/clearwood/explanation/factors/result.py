@@ -15,7 +15,7 @@ from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.pieces import evaluated
 from clearwood.explanation.linear.result import ColumnTest
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Schema, Table, as_table
 
 if TYPE_CHECKING:

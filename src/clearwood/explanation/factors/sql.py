@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood._shared.errors import bad_value
 from clearwood.explanation.factors.cells import Axis
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Kind
 
 if TYPE_CHECKING:

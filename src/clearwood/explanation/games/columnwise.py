@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.compose import beside, rows_of
-from clearwood.explanation.games.scores import Score, dense, quietly
+from clearwood.fitted import Score, dense, quietly
 
 __all__ = ["ROWS_CHECKED", "ColumnTerms", "Terms"]
 

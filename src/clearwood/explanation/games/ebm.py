@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.games.game import Reader
 from clearwood.explanation.games.terms import Term, TermsGame, as_places, sum_of
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 __all__ = ["ebm_game", "is_ebm"]
 

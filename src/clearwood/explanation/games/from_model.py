@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.supported import is_pipeline, name_of, unsupported, unwrapped
+from clearwood.explanation.adapter.supported import unsupported
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
@@ -18,12 +18,20 @@ from clearwood.explanation.games.game import Game, Reader
 from clearwood.explanation.games.pipelines import pipeline_game
 from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
-from clearwood.explanation.games.scores import Score, fitted_names, parts_of, score_of
 from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import numbered_outputs
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import (
+    Score,
+    Unit,
+    fitted_names,
+    is_pipeline,
+    name_of,
+    numbered_outputs,
+    parts_of,
+    score_of,
+    unwrapped,
+)
 from clearwood.forest import Forest, behind_learner
 from clearwood.models import Learner, ScoreParts, Spread
 

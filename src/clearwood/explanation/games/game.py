@@ -18,7 +18,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 if TYPE_CHECKING:
     from clearwood.explanation.games.groups import Grouping

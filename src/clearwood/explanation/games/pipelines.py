@@ -6,18 +6,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.compose import model_input, rows_of
-from clearwood.explanation.adapter.rows import (
-    Rows,
-    as_data,
-    no_background,
-    plain_rows,
-    user_columns,
-)
-from clearwood.explanation.adapter.supported import EXPLAINED, NotDecomposableError, name_of
+from clearwood.explanation.adapter.compose import rows_of
+from clearwood.explanation.adapter.rows import Rows, no_background, plain_rows
+from clearwood.explanation.adapter.supported import EXPLAINED, NotDecomposableError
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import ROWS_CHECKED, ColumnTerms
-from clearwood.explanation.games.scores import Score, fitted_names
+from clearwood.fitted import Score, as_data, fitted_names, model_input, name_of, user_columns
 
 __all__ = ["PipelineReader", "pipeline_game"]
 

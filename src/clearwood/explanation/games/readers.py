@@ -11,14 +11,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.rows import (
-    LateCodes,
-    Rows,
-    as_data,
-    plain_rows,
-    rows_of_table,
-    user_columns,
-)
+from clearwood.explanation.adapter.rows import LateCodes, Rows, plain_rows, rows_of_table
+from clearwood.fitted import as_data, user_columns
 from clearwood.forest import Forest, LearnerEncoder, default_names
 from clearwood.table import Column, Encoder, Schema, Table, as_table
 

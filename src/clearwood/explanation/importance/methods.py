@@ -26,8 +26,8 @@ from clearwood.explanation.importance.permutation import permutation_differences
 from clearwood.explanation.importance.request import Request
 from clearwood.explanation.importance.result import Importance
 from clearwood.explanation.local.contributions import linear_terms, standardised
-from clearwood.explanation.scales import Unit
 from clearwood.explanation.shapley.shapley import shapley
+from clearwood.fitted import Unit
 
 __all__ = ["METHODS"]
 

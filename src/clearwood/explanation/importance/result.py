@@ -14,7 +14,7 @@ from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.importance.components import ComponentVariances, Interactions, joined
 from clearwood.explanation.outputs import rows_used
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 __all__ = ["TITLES", "Importance"]
 

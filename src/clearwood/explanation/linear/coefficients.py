@@ -26,13 +26,12 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.weights import counted
-from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of, on_unseen_levels
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.imputed import Estimate, joined
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.explanation.linear.split_sample import split_sample
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit, score_of
 from clearwood.models import Learner, chooses_columns
 from clearwood.table import (
     Table,

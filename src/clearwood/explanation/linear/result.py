@@ -11,7 +11,7 @@ from clearwood._shared.choices import Gaps
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.covariance import Errors, Family
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 __all__ = ["Coefficients", "ColumnTest"]
 

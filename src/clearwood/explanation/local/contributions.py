@@ -16,7 +16,7 @@ from clearwood._shared.rounding import without_rounding
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.decomposition.decompose import chosen_output
 from clearwood.explanation.games.products import as_additive
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Column
 
 __all__ = ["Contributions", "contributions", "linear_terms", "standardised"]

@@ -12,8 +12,7 @@ from clearwood._shared.numbers import IN_TABLES, number
 from clearwood._shared.results import TableResult
 from clearwood.explanation.adapter.stack import as_rows, chosen_row
 from clearwood.explanation.effects.boundaries import typical, written
-from clearwood.explanation.outputs import output_position
-from clearwood.explanation.scales import Scale, Unit, checked_scale
+from clearwood.fitted import Scale, Unit, checked_scale, output_position
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
 

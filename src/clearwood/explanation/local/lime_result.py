@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 
 __all__ = ["Lime"]
 

@@ -14,7 +14,7 @@ from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.monotone.prove import Counterexample, Prover
 from clearwood.explanation.monotone.result import Direction, Monotone, MonotoneClaim, Witness
-from clearwood.explanation.scales import Unit
+from clearwood.fitted import Unit
 from clearwood.table import Kind
 
 __all__ = ["monotone"]

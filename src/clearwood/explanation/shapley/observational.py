@@ -20,8 +20,8 @@ from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.local.lime_representation import representation_of
-from clearwood.explanation.scales import Scale, Unit
 from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
+from clearwood.fitted import Scale, Unit
 from clearwood.table import NUMERIC, Column, Kind
 
 __all__ = ["ASSUMPTIONS", "conditional_for", "observational"]

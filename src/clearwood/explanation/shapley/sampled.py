@@ -23,7 +23,6 @@ from clearwood.explanation.decomposition.decompose import plain_baseline
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
 from clearwood.explanation.outputs import one_output, rate_of
-from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
 from clearwood.explanation.shapley.observational import (
@@ -36,6 +35,7 @@ from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.subsets import by_subsets
 from clearwood.explanation.shapley.value_functions import Interventional, ValueFunction
+from clearwood.fitted import Scale
 from clearwood.table import Table
 
 __all__ = ["METHODS", "SampledOptions", "sampled_shapley"]

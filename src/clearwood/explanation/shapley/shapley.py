@@ -27,10 +27,10 @@ from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import rate_of
-from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 from clearwood.explanation.shapley.written import shapley_of_outputs, written_shapley
+from clearwood.fitted import Scale, checked_scale
 from clearwood.table import Parts
 
 __all__ = ["shapley"]

@@ -26,8 +26,8 @@ from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import one_output, rate_of
 from clearwood.explanation.over_parts.background import InParts
-from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.result import Shapley
+from clearwood.fitted import Scale
 from clearwood.parallel import Written, needs_folder
 from clearwood.table import Parts, Table
 

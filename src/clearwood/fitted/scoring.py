@@ -7,18 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import Game
-from clearwood.explanation.games.scores import parts_of, score_of
-from clearwood.explanation.outputs import numbered_outputs, output_position
-from clearwood.explanation.scales import Scale, Unit
+from clearwood.fitted.linear_scores import parts_of, score_of
+from clearwood.fitted.scales import Scale, Unit, numbered_outputs, output_position
 from clearwood.forest import Forest, links, predict_raw
 
-__all__ = ["LINKS", "GameCall", "Scorer", "forest_scorer", "scorer_of"]
+__all__ = ["Scorer", "both_signs", "forest_scorer", "scorer_of"]
 
 #: Probabilities are kept this far from 0 and 1 before their log odds are taken.
 _TINY = 1e-12
@@ -223,10 +219,10 @@ class _Through:
 
 def _margins(margin: Floats) -> Floats:
     """Return the margin of every class."""
-    return _both_signs(margin) if margin.ndim == 1 or margin.shape[1] == 1 else margin
+    return both_signs(margin) if margin.ndim == 1 or margin.shape[1] == 1 else margin
 
 
-def _both_signs(margin: Floats) -> Floats:
+def both_signs(margin: Floats) -> Floats:
     """Return the margin of both classes: that of one is the other's with its sign changed."""
     flat = margin.ravel()
     return np.column_stack([-flat, flat])
@@ -284,42 +280,4 @@ class _ForestCall:
             return links.probabilities(self.forest, raw)
         if self.what == "log odds":
             return _log_odds(links.probabilities(self.forest, raw))
-        return _both_signs(raw) if self.what == "margin" and raw.ndim == 1 else raw
-
-
-@dataclass(frozen=True, eq=False)
-class GameCall:
-    """Prediction of an additive game through a link: rows come as its codes."""
-
-    game: Game
-    link: Callable[[Floats], Floats]
-
-    def __call__(self, codes: Floats) -> Floats:
-        """Predict."""
-        rows = Rows(codes=codes, columns=(), labels=np.arange(len(codes)))
-        return self.link(self.game.predict(rows))
-
-
-def _logistic(scores: Floats) -> Floats:
-    positive = expit(scores[:, 0])
-    return np.column_stack([1 - positive, positive])
-
-
-def _softmax(scores: Floats) -> Floats:
-    return np.asarray(softmax(scores, axis=1))
-
-
-def _single(scores: Floats) -> Floats:
-    return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def _both(scores: Floats) -> Floats:
-    return _both_signs(scores[:, 0])
-
-
-def _exponential(scores: Floats) -> Floats:
-    return np.exp(np.minimum(_single(scores), 700.0))
-
-
-#: From what an additive model adds up, (rows, outputs), to what it predicts.
-LINKS: tuple[Callable[[Floats], Floats], ...] = (_single, _logistic, _softmax, _both, _exponential)
+        return both_signs(raw) if self.what == "margin" and raw.ndim == 1 else raw

@@ -1,11 +1,12 @@
-"""The scales on which a prediction can be explained, and what its numbers are."""
+"""The scales of a prediction, what its numbers are, and the names of its outputs."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from clearwood._shared.errors import unknown_choice
+from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
 
-__all__ = ["Scale", "Unit", "checked_scale"]
+__all__ = ["Scale", "Unit", "checked_scale", "numbered_outputs", "output_position"]
 
 
 class Scale(StrEnum):
@@ -92,3 +93,20 @@ def checked_scale(scale: Any) -> Scale | None:
     if scale not in list(Scale):
         raise unknown_choice("scale", scale, [str(known) for known in Scale])
     return Scale(scale)
+
+
+def numbered_outputs(n_outputs: int) -> tuple[str, ...]:
+    """Name the outputs of a model whose outputs have no names."""
+    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def output_position(output: Any, names: Sequence[str]) -> int:
+    """Find an output by its name; the error for a wrong name offers the nearest."""
+    if str(output) not in names:
+        raise InputError(
+            f"the model has no output {output!r}",
+            parameter="output",
+            value=output,
+            hint=did_you_mean(str(output), names),
+        )
+    return list(names).index(str(output))

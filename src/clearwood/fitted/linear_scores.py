@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.outputs import numbered_outputs
-from clearwood.explanation.scales import Unit
+from clearwood.fitted.scales import Unit, numbered_outputs
 from clearwood.forest import default_names
 from clearwood.models import ScoreParts
 
