@@ -101,7 +101,7 @@ def heart(folder: Path) -> Iterator[str]:
             yield f"{len(columns)} columns, {name}: {value:.3f} ({se:.3f})"
     data = cw.read(frame.drop(columns=LEFT_OUT), target="chd")
     lasso = cw.learner("logistic", penalty="l1", C=0.1)
-    yield str(cw.inclusion(lasso, data, draws=100))
+    yield str(cw.benchmarking.inclusion(lasso, data, draws=100))
 
 
 def vowels(folder: Path) -> Iterator[str]:

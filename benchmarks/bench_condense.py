@@ -39,7 +39,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
     return cases
 
 
-def _sizes(one: cw.Condensed) -> list[float]:
+def _sizes(one: cw.condensing.Condensed) -> list[float]:
     return [float(one.n_leaves), float(one.depth), float(one.n_nodes)]
 
 

@@ -96,14 +96,18 @@ def noise(size: Size) -> Iterator[str]:
 
     def chosen(data: cw.Table) -> float:
         model = cw.learner("subset").fit(data)
-        return cw.path(model, data).chosen / len(columns)
+        return cw.explanation.path(model, data).chosen / len(columns)
 
     tables = size.of(100)
     kinds: tuple[Literal["bootstrap", "half"], ...] = ("bootstrap", "half")
     for kind in kinds:
         shares = [
             float(
-                np.sum(cw.inclusion("subset", table(seed), draws=20, resampled=kind).shares)
+                np.sum(
+                    cw.benchmarking.inclusion(
+                        "subset", table(seed), draws=20, resampled=kind
+                    ).shares
+                )
                 / len(columns)
             )
             for seed in range(tables)
@@ -126,7 +130,9 @@ def splicing(size: Size) -> Iterator[str]:
             for seed in range(size.of(3) if size.quick else 3):
                 rng = np.random.default_rng([n_columns, int(10 * rho), seed])
                 X, y = _correlated(rng, 300, n_columns, rho)
-                path = cw.path(cw.learner("subset").fit(X, y), cw.read(_columns(X, y), target="y"))
+                path = cw.explanation.path(
+                    cw.learner("subset").fit(X, y), cw.read(_columns(X, y), target="y")
+                )
                 peer = LinearRegression(support_size=range(n_columns + 1), ic_type="bic")
                 peer.fit(X, y)
                 tables += 1

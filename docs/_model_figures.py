@@ -67,20 +67,20 @@ def subset() -> str:
     import vl_convert
 
     data = cw.datasets.load("diabetes")
-    chart = cw.path(cw.learner("subset").fit(data), data).plot()
+    chart = cw.explanation.path(cw.learner("subset").fit(data), data).plot()
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
 def inclusion() -> str:
     """Draw how often halves of the rows choose each column."""
     data = cw.datasets.load("diabetes")
-    return _svg(cw.inclusion("subset", data, draws=100, seed=1).plot())
+    return _svg(cw.benchmarking.inclusion("subset", data, draws=100, seed=1).plot())
 
 
 def discriminants() -> str:
     """Draw classes in the coordinates that separate them best."""
     data = cw.datasets.load("wine")
-    return _svg(cw.discriminants(cw.learner("lda").fit(data), data).plot())
+    return _svg(cw.explanation.discriminants(cw.learner("lda").fit(data), data).plot())
 
 
 def bayes() -> str:
@@ -191,20 +191,20 @@ def selection() -> str:
 
 def networks() -> str:
     """Draw the losses of a network that stops early."""
-    return _svg(cw.training_curve(_network()).plot())
+    return _svg(cw.explanation.training_curve(_network()).plot())
 
 
 def gradients() -> str:
     """Draw what each column adds to the prediction of a typical row."""
     data = cw.datasets.load("diabetes")
-    return _svg(cw.integrated_gradients(_network(), data, 0).plot())
+    return _svg(cw.explanation.integrated_gradients(_network(), data, 0).plot())
 
 
 def attention() -> str:
     """Draw how much the vectors of a transformer take from each other."""
     data = cw.datasets.load("diabetes")
     model = cw.learner("transformer", epochs=30, batch_size=64, width=16).fit(data)
-    return _svg(cw.attention(model, data).plot())
+    return _svg(cw.explanation.attention(model, data).plot())
 
 
 def cells() -> str:
@@ -217,7 +217,7 @@ def cells() -> str:
     rows = dict(zip(names, X.T, strict=True)) | {"digit": [f"a {k}" for k in digit]}
     data = cw.read(rows, target="digit")
     model = cw.learner("cnn", grid=(8, 6), epochs=15).fit(data)
-    return _svg(cw.integrated_gradients(model, data, 0).plot())
+    return _svg(cw.explanation.integrated_gradients(model, data, 0).plot())
 
 
 def _network() -> cw.Learner:

@@ -218,7 +218,7 @@ def price() -> alt.Chart:
 def profiles() -> alt.Chart:
     """Coefficients of the lasso against their shrinkage factor."""
     data = cw.datasets.load("diabetes")
-    path = cw.path(cw.learner("lasso").fit(data), data, folds=0)
+    path = cw.explanation.path(cw.learner("lasso").fit(data), data, folds=0)
     size = np.abs(path.coefficients).sum(axis=1)
     curves = dict(zip(path.names, path.coefficients.T, strict=True))
     colours = alt.Scale(domain=list(curves), scheme="tableau20")

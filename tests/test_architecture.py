@@ -126,6 +126,27 @@ def test_unknown_public_name_is_an_attribute_error():
         _ = clearwood.nonsense
 
 
+def test_the_top_holds_the_verbs_and_the_few_types_that_users_write():
+    assert len(clearwood.__all__) <= 36
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("Shapley", "clearwood.explanation"),
+        ("boundaries", "clearwood.explanation"),
+        ("FairModel", "clearwood.fairness"),
+        ("inclusion", "clearwood.benchmarking"),
+        ("KFold", "clearwood.resampling"),
+        ("Forest", "clearwood.forest"),
+    ],
+)
+def test_the_error_for_a_name_of_a_package_says_where_it_is(name, home):
+    with pytest.raises(AttributeError, match=f"Hint: from {home} import {name}$"):
+        getattr(clearwood, name)
+    assert getattr(getattr(clearwood, home.split(".")[1]), name) is not None
+
+
 @pytest.mark.parametrize(
     "package",
     [

@@ -8,9 +8,9 @@ import clearwood as cw
 
 wines = cw.datasets.load("wine")
 model = cw.learner("lda").fit(wines)
-cw.boundaries(model, wines, ["flavanoids", "color_intensity"]).plot()
+cw.explanation.boundaries(model, wines, ["flavanoids", "color_intensity"]).plot()
 
 # %%
 # Fisher's coordinates show the classes as far apart as a linear map can put them.
 
-cw.discriminants(model, wines).plot()
+cw.explanation.discriminants(model, wines).plot()

@@ -8,14 +8,14 @@ import clearwood as cw
 
 patients = cw.datasets.load("diabetes")
 model = cw.learner("subset").fit(patients)
-path = cw.path(model, patients)
+path = cw.explanation.path(model, patients)
 path.plot()
 
 # %%
 # Standard errors on the rows that chose the columns would be too small, so none are shown. How
 # often halves of the rows choose a column shows how sure the choice is.
 
-cw.inclusion(model, patients, draws=40).plot()
+cw.benchmarking.inclusion(model, patients, draws=40).plot()
 
 # %%
 # Where one half chooses and the other estimates, intervals are valid.

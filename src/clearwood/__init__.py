@@ -6,42 +6,31 @@ from clearwood._shared.lazy import lazy
 from clearwood._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from clearwood import datasets, forest, models
+    # Packages that are reached as attributes, such as cw.explanation; they are not listed as names.
+    from clearwood import benchmarking as benchmarking
+    from clearwood import causal as causal
+    from clearwood import checks as checks
+    from clearwood import condensing as condensing
+    from clearwood import datasets
+    from clearwood import evaluation as evaluation
+    from clearwood import explanation as explanation
+    from clearwood import fairness as fairness
+    from clearwood import forest as forest
+    from clearwood import losses as losses
+    from clearwood import models as models
+    from clearwood import plot as plot
+    from clearwood import reporting as reporting
+    from clearwood import resampling as resampling
+    from clearwood import table as table
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
-    from clearwood.benchmarking import Benchmark, SelectionFrequency, benchmark
-    from clearwood.benchmarking.selection import inclusion
-    from clearwood.causal import SCM, DirectEffect, Graph, direct_effect
-    from clearwood.condensing import Condensed, certify, condense
-    from clearwood.evaluation import Evaluation, evaluate
-    from clearwood.explanation import (
-        Agreement,
-        Attention,
-        Boundaries,
-        CoefficientPath,
-        Coefficients,
-        Contributions,
-        Decomposition,
-        Discriminants,
-        Effect,
-        Explanation,
-        Factors,
-        Importance,
-        IntegratedGradients,
-        Lime,
-        Shapley,
-        TrainingCurve,
-        WhatIf,
-    )
-    from clearwood.explanation.effects.boundaries import boundaries
+    from clearwood.benchmarking import benchmark
+    from clearwood.causal import SCM, Graph, direct_effect
+    from clearwood.condensing import certify, condense
+    from clearwood.evaluation import evaluate
+    from clearwood.explanation import Explanation
     from clearwood.explanation.explain import explain
-    from clearwood.explanation.factors.csv_file import read_factors
     from clearwood.explanation.factors.factors import factors
     from clearwood.explanation.linear.coefficients import coefficients
-    from clearwood.explanation.linear.discriminants import discriminants
-    from clearwood.explanation.linear.path import path
-    from clearwood.explanation.local.integrated_gradients import integrated_gradients
-    from clearwood.explanation.networks.attention import attention
-    from clearwood.explanation.networks.training_curve import training_curve
     from clearwood.explanation.one_call import (
         agreement,
         contributions,
@@ -52,79 +41,45 @@ if TYPE_CHECKING:
         shapley,
         what_if,
     )
-    from clearwood.fairness import Audit, FairModel, audit, fair
+    from clearwood.fairness import audit, fair
     from clearwood.models import Learner, inspect, learner, load, save
-    from clearwood.reporting import Report, report
+    from clearwood.reporting import report
     from clearwood.table import Table, read
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
     "SCM",
-    "Agreement",
-    "Attention",
-    "Audit",
-    "Benchmark",
-    "Boundaries",
     "ClearwoodWarning",
-    "CoefficientPath",
-    "Coefficients",
-    "Condensed",
-    "Contributions",
-    "Decomposition",
-    "DirectEffect",
-    "Discriminants",
-    "Effect",
-    "Evaluation",
     "Explanation",
-    "Factors",
-    "FairModel",
     "Graph",
-    "Importance",
     "InputError",
-    "IntegratedGradients",
     "Learner",
-    "Lime",
     "MissingExtraError",
-    "Report",
-    "SelectionFrequency",
-    "Shapley",
     "Table",
-    "TrainingCurve",
-    "WhatIf",
     "agreement",
-    "attention",
     "audit",
     "benchmark",
-    "boundaries",
     "certify",
     "coefficients",
     "condense",
     "contributions",
     "datasets",
     "direct_effect",
-    "discriminants",
     "effect",
     "evaluate",
     "explain",
     "factors",
     "fair",
-    "forest",
     "importance",
-    "inclusion",
     "inspect",
-    "integrated_gradients",
     "learner",
     "lime",
     "load",
-    "models",
     "monotone",
-    "path",
     "read",
-    "read_factors",
     "report",
     "save",
     "shapley",
-    "training_curve",
     "what_if",
 ]

@@ -30,7 +30,7 @@ def rows(n=160, seed=0, **roles):
 @pytest.mark.parametrize("resampled", ["half", "bootstrap"])
 def test_counts_are_those_of_fits_to_the_draws(resampled):
     data = rows(group="firm")
-    result = cw.inclusion("subset", data, draws=12, resampled=resampled, seed=3)
+    result = cw.benchmarking.inclusion("subset", data, draws=12, resampled=resampled, seed=3)
     plan = MonteCarlo(12, 0.5) if resampled == "half" else Bootstrap(12)
     chosen = [
         chosen_columns(cw.learner("subset").fit(data.take(split.train)))
@@ -57,7 +57,7 @@ def test_counts_are_those_of_fits_to_the_draws(resampled):
     ],
 )
 def test_learners_that_choose_find_the_two_columns_that_matter(name, settings):
-    shares = cw.inclusion(cw.learner(name, **settings), rows(), draws=4)
+    shares = cw.benchmarking.inclusion(cw.learner(name, **settings), rows(), draws=4)
     assert set(shares.columns[:2]) == {"place", "<x>"}
     assert shares.shares[:2].tolist() == [1.0, 1.0]
 
@@ -67,7 +67,7 @@ def test_a_penalty_of_classes_chooses_and_every_class_is_in_each_draw():
     sparse = cw.learner("logistic", penalty="l1", C=0.1)
     assert chooses_columns(sparse)
     assert not chooses_columns(cw.learner("logistic"))
-    shares = cw.inclusion(sparse, data, draws=2)
+    shares = cw.benchmarking.inclusion(sparse, data, draws=2)
     assert 0 < shares.mean_size < len(data.features)
 
 
@@ -76,8 +76,10 @@ def test_repeated_rows_look_like_evidence_for_noise():
     rng = np.random.default_rng(0)
     noise = {f"x{j}": rng.normal(size=200) for j in range(12)}
     data = cw.read({**noise, "y": rng.normal(size=200)}, target="y")
-    half = cw.inclusion("subset", data, draws=30).shares.mean()
-    bootstrap = cw.inclusion("subset", data, draws=30, resampled="bootstrap").shares.mean()
+    half = cw.benchmarking.inclusion("subset", data, draws=30).shares.mean()
+    bootstrap = cw.benchmarking.inclusion(
+        "subset", data, draws=30, resampled="bootstrap"
+    ).shares.mean()
     assert half < 0.08
     assert bootstrap > 2 * half
 
@@ -86,14 +88,16 @@ def test_draws_that_choose_nothing_are_counted_without_a_warning():
     rng = np.random.default_rng(0)
     noise = {f"x{j}": rng.normal(size=60) for j in range(8)}
     data = cw.read({**noise, "y": rng.normal(size=60)}, target="y")
-    shares = cw.inclusion(cw.learner("lasso", alpha=1.0), data, draws=3)
+    shares = cw.benchmarking.inclusion(cw.learner("lasso", alpha=1.0), data, draws=3)
     assert shares.sizes == (0, 0, 0)
     assert np.isnan(shares.stability)
     assert "no column is chosen from all rows" in repr(shares)
 
 
 def test_text_frame_json_and_picture():
-    shares = cw.inclusion(cw.learner("subset", criterion="aic"), rows(), draws=5, seed=1)
+    shares = cw.benchmarking.inclusion(
+        cw.learner("subset", criterion="aic"), rows(), draws=5, seed=1
+    )
     assert repr(shares).startswith("subset with criterion=aic: ")
     assert "exactly this choice in" in repr(shares)
     assert "&lt;x&gt;" in shares._repr_html_()
@@ -108,14 +112,14 @@ def test_text_frame_json_and_picture():
 def test_what_cannot_be_repeated_is_refused():
     data = rows()
     with pytest.raises(InputError, match=r"'ridge' uses all columns.*select='anova:10'"):
-        cw.inclusion("ridge", data)
+        cw.benchmarking.inclusion("ridge", data)
     with pytest.raises(InputError, match="'half'"):
-        cw.inclusion("lasso", data, resampled="halve")
+        cw.benchmarking.inclusion("lasso", data, resampled="halve")
     for option in ({"draws": 1}, {"draws": 2.5}, {"seed": -1}):
         with pytest.raises(InputError, match=next(iter(option))):
-            cw.inclusion("lasso", data, **option)
+            cw.benchmarking.inclusion("lasso", data, **option)
     flowers = cw.read({"x": np.arange(6.0), "k": ["a", *"bbbbb"]}, target="k")
     with pytest.raises(InputError, match="class 'a' has a single row"):
-        cw.inclusion(cw.learner("logistic", penalty="l1"), flowers)
+        cw.benchmarking.inclusion(cw.learner("logistic", penalty="l1"), flowers)
     with pytest.raises(InputError, match="needs a table with a target"):
-        cw.inclusion("lasso", {"x": [1.0, 2.0]})
+        cw.benchmarking.inclusion("lasso", {"x": [1.0, 2.0]})

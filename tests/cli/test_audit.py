@@ -44,7 +44,7 @@ def test_files_are_a_page_json_a_table_and_a_fair_model(cli, model, claims):
     with Path("groups.csv").open() as file:
         assert {line["group"] for line in csv.DictReader(file)} == {"north", "south", "east"}
     assert Path("ratio.svg").read_text().startswith("<svg")
-    assert isinstance(cw.load("fair.cw"), cw.FairModel)
+    assert isinstance(cw.load("fair.cw"), cw.fairness.FairModel)
     again = cli("audit", model, claims, "-o", "audit.html")
     assert again.code == 2
     assert "exists" in again.err

@@ -67,7 +67,7 @@ def test_the_rating_table_predicts_what_its_model_does(cli, monkeypatch):
     monkeypatch.setattr(_demo, "ROWS", 1500)  # enough for the model to be better than the mean
     cli("demo")
     table = cw.read(FOLDER / "insurance.csv", target="accidents", ignore="claim_amount")
-    factors = cw.read_factors(FOLDER / "factors.csv")
+    factors = cw.explanation.read_factors(FOLDER / "factors.csv")
     model = cw.load(FOLDER / "model.cw")
     assert factors.model == model.name == "glm"
     assert factors.ratio_name == "relativity"

@@ -284,7 +284,7 @@ def test_inclusion_and_split_coefficients_are_those_of_the_library(cli, refused,
     words = ("subset.cw", claims, "--seed", 1)
     answer = cli("explain", "inclusion", *words, "--draws", 4, "-o", "shares.svg", "-o", "s.csv")
     assert answer.code == 0, answer.err
-    expected = repr(cw.inclusion(model, table, draws=4, seed=1))
+    expected = repr(cw.benchmarking.inclusion(model, table, draws=4, seed=1))
     assert " ".join(answer.out.split()).startswith(" ".join(expected.split()))
     assert Path("shares.svg").read_text().startswith("<svg")
     assert Path("s.csv").read_text().startswith("column,halves,share,from_all")
@@ -301,7 +301,7 @@ def test_a_path_is_that_of_the_library(cli, claims):
     answer = cli("explain", "path", "lasso.cw", claims, "--folds", "3", "--seed", "4")
     assert answer.code == 0, answer.err
     table = cw.read(claims, target="accidents")
-    expected = cw.path(cw.load("lasso.cw"), table, folds=3, seed=4)
+    expected = cw.explanation.path(cw.load("lasso.cw"), table, folds=3, seed=4)
     assert answer.out.strip() == repr(expected).strip()
     assert max(map(len, answer.out.splitlines())) <= 80
     assert cli("explain", "path", "lasso.cw", claims, "--folds", "1").code == 2

@@ -75,7 +75,7 @@ def test_models_are_multiplied(cli, model, tmp_path):
     assert "gbm × glm" in made.out
     models = [cw.load(tmp_path / name) for name in (model, "paid.cw")]
     product = np.prod([one.predict(data[["age", "town"]]) for one in models], axis=0)
-    table = cw.read_factors(tmp_path / "rating.csv")
+    table = cw.explanation.read_factors(tmp_path / "rating.csv")
     np.testing.assert_allclose(table.predict(data[["age", "town"]]), product, rtol=1e-12)
 
 

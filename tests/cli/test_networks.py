@@ -23,7 +23,7 @@ def test_a_network_is_fitted_and_looked_into(cli, claims):
     answer = cli("explain", "gradients", "m.cw", claims, "--row", 3, "--json")
     assert answer.code == 0, answer.err
     model = cw.load("m.cw")
-    expected = cw.integrated_gradients(model, read_as(claims, model.schema_), 3)
+    expected = cw.explanation.integrated_gradients(model, read_as(claims, model.schema_), 3)
     np.testing.assert_allclose(answer.json["values"], expected.values)
     answer = cli("explain", "attention", "m.cw", claims)
     assert answer.code == 0, answer.err

@@ -61,7 +61,7 @@ def test_full_rank_changes_nothing_and_a_low_rank_keeps_the_best_plane():
     full = cw.learner("rda", pooling=1, shrinkage=0.0, rank=2).fit(wine)
     np.testing.assert_allclose(full.predict_proba(wine), whole.predict_proba(wine), atol=1e-9)
     one = cw.learner("rda", pooling=1, shrinkage=0.0, rank=1).fit(wine)
-    found = cw.discriminants(one, wine)
+    found = cw.explanation.discriminants(one, wine)
     # in one coordinate the score is a function of that coordinate alone
     odds = np.log(one.predict_proba(wine)[:, 1] / one.predict_proba(wine)[:, 0])
     line = np.polyfit(found.scores[:, 0], odds, 1)
@@ -218,7 +218,7 @@ def test_a_path_refuses_folds_and_seeds_that_are_not_whole(option):
     data = cw.datasets.load("diabetes")
     model = cw.learner("ridge").fit(data)
     with pytest.raises(cw.InputError, match=next(iter(option))):
-        cw.path(model, data, **option)
+        cw.explanation.path(model, data, **option)
 
 
 def test_a_class_with_one_row_has_no_covariance_of_its_own_and_counts_in_the_common_one():

@@ -31,7 +31,7 @@ def table_of(model, data):
 def test_best_subsets_of_hitters_are_those_of_the_book(hitters):
     """James, Witten, Hastie and Tibshirani (2013), section 6.5.1: regsubsets(Salary ~ .)."""
     model = cw.learner("subset").fit(hitters)
-    path = cw.path(model, hitters)
+    path = cw.explanation.path(model, hitters)
     members = [path.members(size) for size in range(1, 9)]
     assert [tuple(name.partition("=")[0] for name in one) for one in members] == [
         ("CRBI",),
@@ -135,7 +135,7 @@ def test_components_of_hitters_explain_what_the_book_says(hitters, name, columns
     for column, level in BASE.items():
         frame[column] = (frame[column] != level).astype(float)
     scaled = cw.read(frame, target="Salary", kinds=dict.fromkeys(BASE, "number"))
-    found = cw.path(cw.learner(name).fit(scaled), scaled, folds=0)
+    found = cw.explanation.path(cw.learner(name).fit(scaled), scaled, folds=0)
     assert (100 * found.held_variance).round(2)[: len(columns)].tolist() == columns
     assert (100 * found.r2).round(2)[: len(target)].tolist() == target
 
@@ -159,11 +159,11 @@ def test_subsets_of_diabetes_are_those_of_leaps(diabetes):
     rss += [1267807.81206, 1264714.57987, 1264068.09639, 1263985.78563]
     fifth = {"best": 1287881.15540, "forward": 1310870.85483, "backward": 1310870.85483}
     for search, expected in members.items():
-        path = cw.path(cw.learner("subset", search=search).fit(diabetes), diabetes)
+        path = cw.explanation.path(cw.learner("subset", search=search).fit(diabetes), diabetes)
         assert " ".join(path.members(5)) == expected
         rss[4] = fifth[search]
         np.testing.assert_allclose(path.rss[1:], rss, rtol=1e-11)
-    path = cw.path(cw.learner("subset").fit(diabetes), diabetes)
+    path = cw.explanation.path(cw.learner("subset").fit(diabetes), diabetes)
     cp = [148.35134102571, 47.07119190374, 30.66301572600, 21.99793372577, 9.14795900752]
     np.testing.assert_allclose(path.cp[1:6], cp, rtol=1e-10)
     # leaps measures BIC from the constant alone, and counts the constant as no parameter there
@@ -182,7 +182,7 @@ def test_subsets_of_diabetes_are_those_of_leaps(diabetes):
 )
 def test_components_of_diabetes_are_those_of_pls(diabetes, name, r2):
     """R package pls 2.8: R2(pcr(target ~ ., data=d, scale=TRUE), estimate="train"); plsr alike."""
-    found = cw.path(cw.learner(name).fit(diabetes), diabetes, folds=0)
+    found = cw.explanation.path(cw.learner(name).fit(diabetes), diabetes, folds=0)
     np.testing.assert_allclose(found.r2[:5], r2, rtol=1e-9)
     assert found.r2[9] == pytest.approx(0.517748422220, rel=1e-11)
 

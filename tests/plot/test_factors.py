@@ -132,7 +132,7 @@ def test_probabilities_and_differences_have_nomograms(data):
 
 def test_a_file_draws_the_same_pictures(curved, tmp_path):
     (tmp_path / "table.csv").write_text(curved.to_csv(), "utf-8")
-    again = cw.read_factors(tmp_path / "table.csv")
+    again = cw.explanation.read_factors(tmp_path / "table.csv")
     for kind in ("factors", "nomogram"):
         assert drawn(again.plot(kind))[1] == drawn(curved.plot(kind))[1]
 

@@ -33,7 +33,7 @@ def test_a_transformer_has_its_training_gradients_and_attention_with_a_warning(d
     model = cw.learner("transformer", **settings).fit(data)
     section = section_of(model, data)
     assert section.title == "Inside the network"
-    curve = cw.training_curve(model)
+    curve = cw.explanation.training_curve(model)
     assert f"{curve.n_held_out} rows of the training rows were held out" in texts(section)
     assert "The values add to the prediction." in texts(section)
     notes = [block for block in section.blocks if isinstance(block, Note)]
@@ -49,7 +49,7 @@ def test_a_transformer_has_its_training_gradients_and_attention_with_a_warning(d
     assert predictions[rows[2]] == predictions.max()
     _, (figure, check) = choice.options[2]
     added = sum(row["adds"] for row in figure.spec["data"]["values"])
-    gap = predictions[rows[2]] - cw.integrated_gradients(model, data, rows[2]).baseline
+    gap = predictions[rows[2]] - cw.explanation.integrated_gradients(model, data, rows[2]).baseline
     assert added == pytest.approx(gap, rel=1e-4)
     assert check.paragraphs[0].startswith("Completeness: the values sum to")
 
@@ -71,7 +71,7 @@ def test_the_cells_of_a_grid_are_drawn_in_their_places():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 6))
     model = cw.learner("cnn", grid=(2, 3), epochs=2, units=4).fit(X, X[:, 0])
-    result = cw.integrated_gradients(model, X, 0)
+    result = cw.explanation.integrated_gradients(model, X, 0)
     cells = result.plot().to_dict()["data"]["values"]
     assert [(cell["row"], cell["column"]) for cell in cells] == [
         (row, column) for row in (1, 2) for column in (1, 2, 3)

@@ -52,7 +52,7 @@ def test_the_files_of_the_page_predict_what_the_model_does(policies, tmp_path):
     path = tmp_path / "factors.csv"
     path.write_bytes(files["factors.csv"].encode())
     np.testing.assert_allclose(
-        cw.read_factors(path).predict(policies), model.predict(policies), rtol=1e-12
+        cw.explanation.read_factors(path).predict(policies), model.predict(policies), rtol=1e-12
     )
 
 

@@ -16,7 +16,9 @@ def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], li
     The package lists its names once, as ordinary imports under ``if TYPE_CHECKING:``. Type
     checkers and editors read them there, and so does this function; each module is imported when
     one of its names is first used. `clearwood models` thus lists the catalogue without importing
-    scikit-learn.
+    scikit-learn. A name that is imported as itself (``from clearwood import plot as plot``) can be
+    used and is not listed. For a name that another package of this one lists, the error says where
+    it is.
 
     Parameters
     ----------
@@ -36,26 +38,50 @@ def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], li
     >>> find("InputError").__name__, "InputError" in names()
     ('InputError', True)
     """
-    homes = _homes(Path(file).read_text(encoding="utf-8"))
+    listed, unlisted = _homes(Path(file).read_text(encoding="utf-8"))
+    homes = listed | unlisted
 
     def find(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message + _where(package, Path(file).parent, name))
         if homes[name] == package:
             return import_module(f"{package}.{name}")
         value = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)  # the next access does not come here
         return value
 
-    return find, lambda: sorted(homes)
+    return find, lambda: sorted(listed)
 
 
-def _homes(source: str) -> dict[str, str]:
-    """Return the module of each name imported for type checkers."""
+def _homes(source: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the module of each name imported for type checkers: listed names, and others."""
     blocks = (
         node
         for node in ast.parse(source).body
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     )
     imports = (line for block in blocks for line in block.body if isinstance(line, ast.ImportFrom))
-    return {alias.name: line.module or "" for line in imports for alias in line.names}
+    names = [(alias, line.module or "") for line in imports for alias in line.names]
+    listed = {alias.name: module for alias, module in names if alias.asname is None}
+    return listed, {alias.name: module for alias, module in names if alias.asname is not None}
+
+
+def _where(package: str, folder: Path, name: str) -> str:
+    """Return a hint that names the packages of a folder whose ``__all__`` has a name."""
+    if name.startswith("_"):
+        return ""
+    homes = [
+        f"{package}.{path.parent.name}"
+        for path in sorted(folder.glob("[!_]*/__init__.py"))
+        if name in _public(path.read_text(encoding="utf-8"))
+    ]
+    ways = " or ".join(f"from {home} import {name}" for home in homes)
+    return f". Hint: {ways}" if ways else ""
+
+
+def _public(source: str) -> list[str]:
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []

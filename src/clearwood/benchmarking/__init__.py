@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.running.run import Snapshot
     from clearwood.benchmarking.running.store import Store
     from clearwood.benchmarking.running.work import row_losses
-    from clearwood.benchmarking.selection import SelectionFrequency
+    from clearwood.benchmarking.selection import SelectionFrequency, inclusion
     from clearwood.benchmarking.text import fitted_to
     from clearwood.benchmarking.tuning.archive import TuningCurve
     from clearwood.benchmarking.winner import Winner
@@ -56,6 +56,7 @@ __all__ = [
     "excess_risk",
     "fitted_to",
     "in_sample",
+    "inclusion",
     "learning_curve",
     "linear_smoother",
     "nested_interval",

@@ -49,8 +49,8 @@ _MISLEADING = {
 class SelectionFrequency(Result):
     """How often a learner chose each column, over folds or other draws of the rows.
 
-    Returned by `Benchmark.selection`, for the outer folds, and by `clearwood.inclusion`, for halves
-    or bootstrap samples of the rows. Each draw chose from its own rows. A column that only some
+    Returned by `Benchmark.selection`, for the outer folds, and by `inclusion`, for halves or
+    bootstrap samples of the rows. Each draw chose from its own rows. A column that only some
     draws choose may be as good as one that all choose: of two columns that say the same, chance
     decides between them.
 
@@ -265,7 +265,7 @@ def inclusion(
     Examples
     --------
     >>> import clearwood as cw
-    >>> shares = cw.inclusion("subset", cw.datasets.load("diabetes"), draws=50)
+    >>> shares = cw.benchmarking.inclusion("subset", cw.datasets.load("diabetes"), draws=50)
     >>> shares.columns[:4], shares.shares[:4].round(1).tolist()
     (('bmi', 's5', 'bp', 'sex'), [1.0, 1.0, 0.9, 0.6])
     >>> shares.from_all

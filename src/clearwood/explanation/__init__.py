@@ -18,13 +18,14 @@ if TYPE_CHECKING:
         TermTable,
         readable_order,
     )
-    from clearwood.explanation.effects.boundaries import Boundaries
+    from clearwood.explanation.effects.boundaries import Boundaries, boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
     from clearwood.explanation.effects.refit import Training
     from clearwood.explanation.effects.result import BANDS, FEW_FREEDOM, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.factors.averaged import Averaged
+    from clearwood.explanation.factors.csv_file import read_factors
     from clearwood.explanation.factors.factors import factors_of_game
     from clearwood.explanation.factors.points import (
         USUAL_POINTS,
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
     from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.linear.coefficients import coefficients
-    from clearwood.explanation.linear.discriminants import Discriminants
-    from clearwood.explanation.linear.path import CoefficientPath
+    from clearwood.explanation.linear.discriminants import Discriminants, discriminants
+    from clearwood.explanation.linear.path import CoefficientPath, path
     from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
     from clearwood.explanation.local.integrated_gradients import (
@@ -122,14 +123,18 @@ __all__ = [
     "Witness",
     "as_additive",
     "attention",
+    "boundaries",
     "checked_weights",
     "coefficients",
     "default_values",
+    "discriminants",
     "factors_of_game",
     "integrated_gradients",
     "joint_curves",
     "learner_players",
     "leaves_of",
+    "path",
+    "read_factors",
     "readable_order",
     "sentence_of",
     "shape_of",

@@ -27,7 +27,7 @@ def table(n=120, seed=0, *, weighted=False):
 def test_classes_of_the_grid_are_those_of_the_model():
     data = table()
     model = cw.learner("logistic").fit(data)
-    found = cw.boundaries(model, data, ["x", "<z>"], points=7)
+    found = cw.explanation.boundaries(model, data, ["x", "<z>"], points=7)
     assert found.held["place"] == "north"
     frame = {name: np.repeat(column[:1], 49) for name, column in data.to_frame("dict").items()}
     first, second = np.meshgrid(found.x, found.y)
@@ -46,11 +46,13 @@ def test_classes_of_the_grid_are_those_of_the_model():
 def test_columns_are_held_where_the_user_wants_and_by_weight():
     data = table()
     model = cw.learner("logistic").fit(data)
-    north = cw.boundaries(model, data, ["x", "<z>"], points=5)
-    south = cw.boundaries(model, data, ["x", "<z>"], points=5, at={"place": "south"})
+    north = cw.explanation.boundaries(model, data, ["x", "<z>"], points=5)
+    south = cw.explanation.boundaries(model, data, ["x", "<z>"], points=5, at={"place": "south"})
     assert south.shares()[1] > north.shares()[1]
     heavy = table(weighted=True)
-    weighted = cw.boundaries(cw.learner("logistic").fit(heavy), heavy, ["x", "<z>"], points=5)
+    weighted = cw.explanation.boundaries(
+        cw.learner("logistic").fit(heavy), heavy, ["x", "<z>"], points=5
+    )
     assert weighted.held["place"] == "south"
 
 
@@ -58,11 +60,11 @@ def test_models_without_probabilities_and_rows_without_classes_are_drawn():
     data = table()
     model = cw.learner("perceptron").fit(data)
     frame = {k: v for k, v in data.to_frame("dict").items() if k != "class"}
-    found = cw.boundaries(model, frame, ["x", "<z>"], points=4)
+    found = cw.explanation.boundaries(model, frame, ["x", "<z>"], points=4)
     assert np.isnan(found.certainty).all()
     assert (found.rows[:, 2] == -1).all()
     assert found.plot().to_dict()["title"]["text"].startswith("Decision boundaries")
-    drawn = cw.boundaries(model, data, ["x", "<z>"], points=4).plot().to_dict()
+    drawn = cw.explanation.boundaries(model, data, ["x", "<z>"], points=4).plot().to_dict()
     assert len(drawn["layer"]) == 2
     assert len(found.to_frame("dict")["class"]) == 16
     assert "held: place north" in repr(found)
@@ -85,20 +87,20 @@ def test_what_cannot_be_drawn_is_refused_by_name(columns, options, named):
     data = table()
     model = cw.learner("logistic").fit(data)
     with pytest.raises(cw.InputError, match=named):
-        cw.boundaries(model, data, columns, **options)
+        cw.explanation.boundaries(model, data, columns, **options)
 
 
 def test_numbers_have_no_boundaries():
     data = cw.datasets.load("diabetes")
     with pytest.raises(cw.InputError, match="predicts classes"):
-        cw.boundaries(cw.learner("ridge").fit(data), data, ["bmi", "bp"])
+        cw.explanation.boundaries(cw.learner("ridge").fit(data), data, ["bmi", "bp"])
 
 
 @pytest.mark.parametrize("name", ["lda", "rda"])
 def test_discriminant_coordinates_are_white_within_classes(name):
     wine = cw.datasets.load("wine")
     settings = {"shrinkage": 0.0} | ({"pooling": 1} if name == "rda" else {})
-    found = cw.discriminants(cw.learner(name, **settings).fit(wine), wine)
+    found = cw.explanation.discriminants(cw.learner(name, **settings).fit(wine), wine)
     assert found.directions.shape == (13, 2)
     inside = found.scores - found.means[found.truth]
     covariance = inside.T @ inside / len(inside)
@@ -112,15 +114,15 @@ def test_rows_without_classes_and_two_classes_have_pictures():
     data = table()
     model = cw.learner("lda").fit(data)
     frame = {k: v for k, v in data.to_frame("dict").items() if k != "class"}
-    found = cw.discriminants(model, frame)
+    found = cw.explanation.discriminants(model, frame)
     assert (found.truth == -1).all()
     assert found.directions.shape[1] == 1
     assert found.plot().to_dict()["height"] == 320
     assert "&lt;z&gt;" in found._repr_html_()
     with pytest.raises(cw.InputError, match="no common covariance"):
-        cw.discriminants(cw.learner("rda").fit(data), data)
+        cw.explanation.discriminants(cw.learner("rda").fit(data), data)
     with pytest.raises(cw.InputError, match="'tree'"):
-        cw.discriminants(cw.learner("tree").fit(data), data)
+        cw.explanation.discriminants(cw.learner("tree").fit(data), data)
 
 
 def test_years_that_are_held_keep_their_digits():
@@ -129,5 +131,5 @@ def test_years_that_are_held_keep_their_digits():
     data = cw.read(
         {"a": a, "b": b, "year": np.repeat([2007, 2008, 2008], 20), "y": a > b}, target="y"
     )
-    found = cw.boundaries(cw.learner("lda").fit(data), data, columns=("a", "b"))
+    found = cw.explanation.boundaries(cw.learner("lda").fit(data), data, columns=("a", "b"))
     assert found.held["year"] == "2008"

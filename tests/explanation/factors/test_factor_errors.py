@@ -187,7 +187,7 @@ def test_the_file_keeps_the_errors(tmp_path):
     table = cw.factors(model, data)
     file = tmp_path / "rating.csv"
     file.write_text(table.to_csv(), "utf-8")
-    again = cw.read_factors(file)
+    again = cw.explanation.read_factors(file)
     assert again.lines() == table.lines()
     assert again.tests[0].column == table.tests[0].column
     assert again.sha256 == table.sha256

@@ -77,7 +77,7 @@ def test_databases_and_the_file_predict_what_the_model_does(
         wanted = model.predict_proba(rows)[:, 1] if which else model.predict(rows)
         file = tmp_path / "rating.csv"
         file.write_bytes(factors.to_csv().encode())
-        agree(cw.read_factors(file).predict(rows), wanted)
+        agree(cw.explanation.read_factors(file).predict(rows), wanted)
     query = factors.to_sql(table='my "table"')
     agree(in_sqlite(rows, query), wanted)
     agree(in_duckdb(rows, query), wanted)

@@ -59,7 +59,7 @@ def test_a_product_of_models_is_the_product_of_their_predictions(
     np.testing.assert_allclose(table.predict(rows), wanted, rtol=1e-12)
     file = tmp_path / "premium.csv"
     file.write_text(table.to_csv(), "utf-8")
-    np.testing.assert_allclose(cw.read_factors(file).predict(rows), wanted, rtol=1e-12)
+    np.testing.assert_allclose(cw.explanation.read_factors(file).predict(rows), wanted, rtol=1e-12)
     assert len(table.sha256.split()) == 2
     for term in table.terms:
         assert term.shares.sum() == pytest.approx(1)

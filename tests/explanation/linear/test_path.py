@@ -30,7 +30,7 @@ def table(n=150, seed=0, *, weighted=False):
 def test_the_fitted_model_is_on_its_path(name):
     data = table(weighted=name not in ("lars", "omp", "pls"))
     model = cw.learner(name).fit(data)
-    found = cw.path(model, data, folds=2)
+    found = cw.explanation.path(model, data, folds=2)
     matrix = model.encoder_.transform(data)
     predicted = matrix @ found.coefficients[found.chosen]
     change = model.predict(data) - predicted
@@ -44,7 +44,7 @@ def test_the_fitted_model_is_on_its_path(name):
 def test_degrees_of_freedom_of_ridge_are_the_trace_of_its_smoother():
     data = table()
     model = cw.learner("ridge", alpha=20.0).fit(data)
-    found = cw.path(model, data, folds=0)
+    found = cw.explanation.path(model, data, folds=0)
     matrix = model.encoder_.transform(data)
     trace = sum(
         Ridge(alpha=20.0).fit(matrix, unit).predict(matrix)[k]
@@ -57,7 +57,7 @@ def test_degrees_of_freedom_of_ridge_are_the_trace_of_its_smoother():
 def test_degrees_of_freedom_of_the_elastic_net_are_the_trace_on_its_columns():
     data = table()
     model = cw.learner("elastic-net", alpha=0.1, l1_ratio=0.3).fit(data)
-    found = cw.path(model, data, folds=0)
+    found = cw.explanation.path(model, data, folds=0)
     matrix = model.encoder_.transform(data)
     held = matrix[:, found.coefficients[found.chosen] != 0]
     held = held - held.mean(axis=0)
@@ -69,7 +69,7 @@ def test_degrees_of_freedom_of_the_elastic_net_are_the_trace_on_its_columns():
 def test_held_out_errors_of_the_lasso_are_those_of_scikit_learn():
     data = cw.datasets.load("diabetes")
     model = cw.learner("lasso").fit(data)
-    found = cw.path(model, data, folds=5, seed=1)
+    found = cw.explanation.path(model, data, folds=5, seed=1)
     assert found.coefficients[0].tolist() == [0.0] * len(found.names)  # the largest penalty
     matrix = model.encoder_.transform(data)
     folds = KFold(5, shuffle=True, random_state=1)
@@ -83,7 +83,7 @@ def test_held_out_errors_of_the_lasso_are_those_of_scikit_learn():
 @pytest.mark.parametrize("name", ["pcr", "pls"])
 def test_components_are_of_unit_length_and_hold_all_variance_together(name):
     data = cw.datasets.load("diabetes")
-    found = cw.path(cw.learner(name).fit(data), data, folds=0)
+    found = cw.explanation.path(cw.learner(name).fit(data), data, folds=0)
     np.testing.assert_allclose(np.linalg.norm(found.loadings, axis=1), 1)
     assert found.held_variance[-1] == pytest.approx(1)
     matrix = cw.learner(name).fit(data).encoder_.transform(data)
@@ -94,13 +94,13 @@ def test_components_are_of_unit_length_and_hold_all_variance_together(name):
     assert drawn["title"]["text"] == f"Components of {name}: target"
     assert "variance of columns" in repr(found)
     with pytest.raises(cw.InputError, match="'ridge' has no components"):
-        cw.path(cw.learner("ridge").fit(data), data, folds=0).plot_components()
+        cw.explanation.path(cw.learner("ridge").fit(data), data, folds=0).plot_components()
 
 
 @pytest.mark.parametrize("name", ["lasso", "ridge"])
 def test_a_profile_is_drawn_along_its_penalty_its_freedom_or_its_shrinkage(name):
     data = cw.datasets.load("diabetes")
-    found = cw.path(cw.learner(name).fit(data), data, folds=0)
+    found = cw.explanation.path(cw.learner(name).fit(data), data, folds=0)
     assert found.shrinkage.max() == 1
     for along, title in (
         ("setting", "alpha, from the simplest model on"),
@@ -117,7 +117,7 @@ def test_a_profile_is_drawn_along_its_penalty_its_freedom_or_its_shrinkage(name)
 
 def test_text_frame_and_picture_have_hostile_names():
     data = table(weighted=True)
-    found = cw.path(cw.learner("subset").fit(data), data)
+    found = cw.explanation.path(cw.learner("subset").fit(data), data)
     assert "&lt;z&gt;" in found._repr_html_()
     assert "<z>" not in found._repr_html_()
     assert {"columns", "freedom", "<z>"} <= set(found.to_frame("dict"))
@@ -128,10 +128,10 @@ def test_text_frame_and_picture_have_hostile_names():
 def test_a_learner_without_a_path_and_odd_folds_are_refused():
     data = table()
     with pytest.raises(cw.InputError, match="'tree' has no path"):
-        cw.path(cw.learner("tree").fit(data), data)
+        cw.explanation.path(cw.learner("tree").fit(data), data)
     model = cw.learner("ridge").fit(data)
     for folds in (1, -2, True, 2.5):
         with pytest.raises(cw.InputError, match="folds"):
-            cw.path(model, data, folds=folds)
+            cw.explanation.path(model, data, folds=folds)
     with pytest.raises(cw.InputError, match="150 rows"):
-        cw.path(model, data.head(20))
+        cw.explanation.path(model, data.head(20))

@@ -47,7 +47,7 @@ def models():
 @pytest.mark.parametrize("task", ["regression", "count", "binary", "multiclass"])
 def test_values_add_up_to_the_difference_of_the_predictions(models, task):
     model, data = models[task]
-    result = cw.integrated_gradients(model, data, 1)
+    result = cw.explanation.integrated_gradients(model, data, 1)
     assert result.columns == ("age", "bmi", "region")
     assert abs(result.gap) <= 1e-6 * abs(result.prediction - result.baseline)
     assert (result.errors <= 1e-6 * abs(result.prediction - result.baseline)).all()
@@ -60,7 +60,7 @@ def test_values_add_up_to_the_difference_of_the_predictions(models, task):
 @pytest.mark.parametrize(("task", "scale"), [("binary", "probability"), ("count", "response")])
 def test_predictions_after_the_link_can_be_divided(models, task, scale):
     model, data = models[task]
-    result = cw.integrated_gradients(model, data, 2, scale=scale)
+    result = cw.explanation.integrated_gradients(model, data, 2, scale=scale)
     one = data.take([2])
     expected = model.predict_proba(one)[0, 1] if task == "binary" else model.predict(one)[0]
     assert result.prediction == pytest.approx(expected)
@@ -79,7 +79,7 @@ def test_of_a_linear_network_each_column_adds_slope_times_difference():
     arrays["blocks.0.0.bias"][0, 0] = 100.0  # far from the kink
     arrays["head.weight"][0, 0, 0] = 3.0
     network.arrays_ = arrays
-    result = cw.integrated_gradients(model, X, 4, baseline=7)
+    result = cw.explanation.integrated_gradients(model, X, 4, baseline=7)
     inputs, _ = network._inputs(np.vstack([X[4], X[7]]))
     slopes = network.scale_ * np.array([6.0, -3.0])
     np.testing.assert_allclose(result.values, slopes * (inputs[0] - inputs[1]), rtol=1e-9)
@@ -87,7 +87,7 @@ def test_of_a_linear_network_each_column_adds_slope_times_difference():
 
 def test_a_dense_sum_of_rectangles_agrees(models):
     model, data = models["regression"]
-    result = cw.integrated_gradients(model, data, 3, baseline=8)
+    result = cw.explanation.integrated_gradients(model, data, 3, baseline=8)
     start, end = (model.encoder_.transform(data.take([k])) for k in (8, 3))
     points = (np.arange(4000) + 0.5) / 4000
     each = model.estimator_.path_gradients(start, end, points, 0, link=False).mean(axis=0)
@@ -114,7 +114,7 @@ def test_gradients_along_the_line_are_those_of_finite_differences(models, task):
 def test_a_column_that_is_the_same_in_both_rows_adds_nothing(models):
     model, data = models["regression"]
     row = {"age": 70.0, "bmi": 22.0, "region": "north"}
-    result = cw.integrated_gradients(model, data, row, baseline={**row, "age": 20.0})
+    result = cw.explanation.integrated_gradients(model, data, row, baseline={**row, "age": 20.0})
     assert result.values[1] == result.values[2] == 0.0
     assert result.row_values == ("70", "22", "north")
     assert result.baseline_values[0] == "20"
@@ -123,7 +123,7 @@ def test_a_column_that_is_the_same_in_both_rows_adds_nothing(models):
 
 def test_the_usual_baseline_is_the_typical_row(models):
     model, data = models["regression"]
-    result = cw.integrated_gradients(model, data, 0)
+    result = cw.explanation.integrated_gradients(model, data, 0)
     frame, _ = people()
     assert result.baseline_values[2] == frame["region"].mode()[0]
     assert float(result.baseline_values[0]) == pytest.approx(frame["age"].median(), rel=1e-3)
@@ -143,14 +143,14 @@ def test_other_networks_are_divided_too(name):
         else (cw.learner(name, epochs=2, **settings))
     )
     data = cw.read({**{f"x{k}": X[:, k] for k in range(4)}, "y": y}, target="y")
-    result = cw.integrated_gradients(model.fit(data), data, 3, tolerance=1e-4)
+    result = cw.explanation.integrated_gradients(model.fit(data), data, 3, tolerance=1e-4)
     assert abs(result.gap) <= 1e-3 * abs(result.prediction - result.baseline)
     assert result.columns == ("x0", "x1", "x2", "x3")
 
 
 def test_the_result_can_be_read_kept_and_drawn(models):
     model, data = models["binary"]
-    result = cw.integrated_gradients(model, data, 0)
+    result = cw.explanation.integrated_gradients(model, data, 0)
     text = repr(result)
     assert "Integrated gradients of network (log odds of low)" in text
     assert max(map(len, text.splitlines())) <= 88
@@ -164,21 +164,21 @@ def test_the_result_can_be_read_kept_and_drawn(models):
 def test_what_cannot_be_divided_is_refused(models):
     model, data = models["binary"]
     with pytest.raises(cw.InputError, match="'ridge' has no gradients"):
-        cw.integrated_gradients(cw.learner("ridge"), data, 0)
+        cw.explanation.integrated_gradients(cw.learner("ridge"), data, 0)
     with pytest.raises(cw.InputError, match="2 rows are given"):
-        cw.integrated_gradients(model, data, data.head(2))
+        cw.explanation.integrated_gradients(model, data, data.head(2))
     with pytest.raises(cw.InputError, match="the data has 120 rows"):
-        cw.integrated_gradients(model, data, 500)
+        cw.explanation.integrated_gradients(model, data, 500)
     with pytest.raises(cw.InputError, match="no output 'middle'"):
-        cw.integrated_gradients(model, data, 0, output="middle")
+        cw.explanation.integrated_gradients(model, data, 0, output="middle")
     with pytest.raises(cw.InputError, match="other sign"):
-        cw.integrated_gradients(model, data, 0, output="high")
+        cw.explanation.integrated_gradients(model, data, 0, output="high")
     with pytest.raises(cw.InputError, match="tolerance"):
-        cw.integrated_gradients(model, data, 0, tolerance=0)
+        cw.explanation.integrated_gradients(model, data, 0, tolerance=0)
     with pytest.raises(cw.InputError, match="max_points"):
-        cw.integrated_gradients(model, data, 0, max_points=3)
+        cw.explanation.integrated_gradients(model, data, 0, max_points=3)
     with pytest.raises(cw.InputError, match="no probabilities"):
-        cw.integrated_gradients(*models["count"], 0, scale="probability")
+        cw.explanation.integrated_gradients(*models["count"], 0, scale="probability")
 
 
 def test_the_margin_of_counts_and_classes_is_explained_by_sampling(models):
@@ -191,7 +191,7 @@ def test_the_margin_of_counts_and_classes_is_explained_by_sampling(models):
 
 def test_few_points_say_how_far_the_sum_is_off(models):
     model, data = models["regression"]
-    result = cw.integrated_gradients(model, data, 0, tolerance=1e-15, max_points=40)
+    result = cw.explanation.integrated_gradients(model, data, 0, tolerance=1e-15, max_points=40)
     assert result.n_points == 40
     assert result.gap == result.prediction - result.baseline - result.values.sum()
     assert isinstance(model.estimator_, NetworkRegressor)

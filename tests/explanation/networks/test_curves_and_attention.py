@@ -23,7 +23,7 @@ def transformer(data):
 
 
 def test_a_training_curve_has_a_line_for_every_epoch(transformer):
-    curve = cw.training_curve(transformer)
+    curve = cw.explanation.training_curve(transformer)
     table = curve.to_frame("dict")
     assert table["epoch"] == [1, 2, 3]
     assert curve.n_held_out == 18
@@ -39,7 +39,7 @@ def test_a_training_curve_has_a_line_for_every_epoch(transformer):
 
 def test_without_rows_held_out_the_curve_says_so(data):
     model = cw.learner("network", epochs=2, units=4).fit(data)
-    curve = cw.training_curve(model)
+    curve = cw.explanation.training_curve(model)
     assert np.isnan(curve.validation).all()
     assert "does not show overfitting" in curve.notes[0]
     assert "mean score of 4 networks" in curve.notes[1]
@@ -49,7 +49,7 @@ def test_without_rows_held_out_the_curve_says_so(data):
 
 
 def test_attention_is_a_share_of_the_columns_with_a_warning(transformer, data):
-    result = cw.attention(transformer, data)
+    result = cw.explanation.attention(transformer, data)
     assert result.columns == ("a", "b", "c")
     np.testing.assert_allclose(result.matrix.sum(axis=1), 1)
     assert "no explanation" in repr(result)
@@ -62,12 +62,14 @@ def test_attention_is_a_share_of_the_columns_with_a_warning(transformer, data):
 
 
 def test_attention_of_rows_is_the_mean_of_each_of_them(transformer, data):
-    each = [cw.attention(transformer, data.take([k])).weights for k in range(4)]
-    whole = cw.attention(transformer, data.take(np.arange(4))).weights
+    each = [cw.explanation.attention(transformer, data.take([k])).weights for k in range(4)]
+    whole = cw.explanation.attention(transformer, data.take(np.arange(4))).weights
     np.testing.assert_allclose(np.mean(each, axis=0), whole, atol=1e-12)
 
 
-@pytest.mark.parametrize("verb", [cw.training_curve, lambda model: cw.attention(model, [[1.0]])])
+@pytest.mark.parametrize(
+    "verb", [cw.explanation.training_curve, lambda model: cw.explanation.attention(model, [[1.0]])]
+)
 def test_models_without_them_are_refused(verb):
     with pytest.raises(cw.InputError, match=r"'ridge' has no .*'transformer'"):
         verb(cw.learner("ridge"))

@@ -39,7 +39,9 @@ def test_risks_are_paired_with_that_of_the_aware_model(compared, policies):
         policies,
         {
             "aware": cw.learner("glm", alpha=0),
-            "free balanced": cw.FairModel(cw.learner("glm", alpha=0), protected=["gender"]),
+            "free balanced": cw.fairness.FairModel(
+                cw.learner("glm", alpha=0), protected=["gender"]
+            ),
         },
         tune=0,
         repeats=1,

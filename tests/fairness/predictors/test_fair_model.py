@@ -265,7 +265,7 @@ def test_a_clone_is_unfitted_and_fits_features_and_target(policies, aware):
     with pytest.raises(Exception, match="not fitted"):
         fresh.predict(policies)
     frame = policies.select(["gender", "age", "mileage"]).to_frame("pandas")
-    fitted = clone(cw.FairModel(cw.learner("glm", task="count"), protected="gender")).fit(
+    fitted = clone(cw.fairness.FairModel(cw.learner("glm", task="count"), protected="gender")).fit(
         frame, policies["accidents"].values, policies.exposures
     )
     assert fitted.schema_.features == ("age", "mileage")
@@ -281,7 +281,7 @@ def test_expected_totals_are_rates_times_exposure(policies, aware):
 
 def test_a_benchmark_resamples_the_fair_model_with_its_learner(policies):
     learner = cw.learner("glm")
-    contenders = {"aware": learner, "free": cw.FairModel(learner)}
+    contenders = {"aware": learner, "free": cw.fairness.FairModel(learner)}
     result = cw.benchmark(policies.head(600), contenders, interval="naive", tune=0)
     assert {"aware", "free"} <= set(result.learners)
     assert not result.failures

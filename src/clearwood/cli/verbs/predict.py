@@ -207,7 +207,7 @@ def _predict_factors(
     from clearwood.cli.support.files import write_columns, write_csv
     from clearwood.table import as_table
 
-    factors = cw.read_factors(file)
+    factors = cw.explanation.read_factors(file)
     table = as_table(data, schema=factors.schema, **vars(reading))
     columns = {"prediction": factors.predict(table).tolist()}
     if path is not None:

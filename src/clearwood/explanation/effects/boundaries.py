@@ -30,7 +30,7 @@ _NOTHING: dict[Kind, Any] = {
 class Boundaries(Result):
     """The class that a model predicts on a grid of two columns.
 
-    Made by `clearwood.boundaries`. All other columns stay at one value, so the picture shows one
+    Made by `boundaries`. All other columns stay at one value, so the picture shows one
     slice through the model, not an average over rows.
 
     Parameters
@@ -138,7 +138,7 @@ def boundaries(
     >>> import clearwood as cw
     >>> wine = cw.datasets.load("wine")
     >>> model = cw.learner("lda").fit(wine)
-    >>> found = cw.boundaries(model, wine, ["alcohol", "flavanoids"], points=30)
+    >>> found = cw.explanation.boundaries(model, wine, ["alcohol", "flavanoids"], points=30)
     >>> found.predicted.shape
     (30, 30)
     """

@@ -93,7 +93,7 @@ def read_factors(path: str | os.PathLike[str]) -> Factors:
     >>> model = cw.learner("glm", alpha=0).fit(policies)
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "rating.csv"
     >>> _ = file.write_text(cw.factors(model, policies).to_csv(), "utf-8")
-    >>> again = cw.read_factors(file)
+    >>> again = cw.explanation.read_factors(file)
     >>> bool(abs(again.predict(policies) / model.predict(policies) - 1).max() < 1e-12)
     True
     """

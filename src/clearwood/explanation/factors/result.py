@@ -273,7 +273,7 @@ class Factors(Result):
     def to_csv(self) -> str:
         """Write the table as CSV, with the model's SHA-256 and the comparison with the model.
 
-        `clearwood.read_factors` reads it again, and predicts from nothing else.
+        `clearwood.explanation.read_factors` reads it again, and predicts from nothing else.
         """
         from clearwood.explanation.factors.csv_file import written
 

@@ -23,7 +23,7 @@ _LEARNERS = ("lda", "rda")
 class Discriminants(Result):
     """Rows and class means in Fisher's discriminant coordinates.
 
-    Made by `clearwood.discriminants`. Within classes the coordinates are uncorrelated with variance
+    Made by `discriminants`. Within classes the coordinates are uncorrelated with variance
     1, as the model estimates it, so distances in the picture are those that the model compares.
 
     Parameters
@@ -125,7 +125,7 @@ def discriminants(model: Learner, data: Any) -> Discriminants:
     --------
     >>> import clearwood as cw
     >>> wine = cw.datasets.load("wine")
-    >>> found = cw.discriminants(cw.learner("lda").fit(wine), wine)
+    >>> found = cw.explanation.discriminants(cw.learner("lda").fit(wine), wine)
     >>> found.shares.round(2).tolist()
     [0.67, 0.33]
     """

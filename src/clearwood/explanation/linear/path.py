@@ -50,7 +50,7 @@ _WIDTH = 79
 class CoefficientPath(Result):
     """The coefficients of a linear learner along its penalty, or its number of columns.
 
-    Made by `clearwood.path`. Coefficients are those of the model's columns: for one standard
+    Made by `path`. Coefficients are those of the model's columns: for one standard
     deviation of a number, and for a level of a category as the learner encodes it.
 
     Parameters
@@ -258,7 +258,7 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     --------
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
-    >>> found = cw.path(cw.learner("subset").fit(data), data)
+    >>> found = cw.explanation.path(cw.learner("subset").fit(data), data)
     >>> found.members(3)
     ('bmi', 'bp', 's5')
     >>> int(found.points[found.chosen])

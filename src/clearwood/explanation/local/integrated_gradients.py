@@ -27,7 +27,7 @@ _FEWEST_PIECES = 4
 class IntegratedGradients(TableResult):
     """The difference between two predictions of a network, divided among columns.
 
-    Made by `clearwood.integrated_gradients`.
+    Made by `integrated_gradients`.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def integrated_gradients(
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
     >>> model = cw.learner("network", epochs=5, units=8).fit(data)
-    >>> why = cw.integrated_gradients(model, data, 0)
+    >>> why = cw.explanation.integrated_gradients(model, data, 0)
     >>> bool(abs(why.gap) < 1e-4 * abs(why.prediction - why.baseline))
     True
     """

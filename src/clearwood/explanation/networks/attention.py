@@ -26,7 +26,7 @@ _WARNINGS = (
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attention(TableResult):
-    """Mean weights of attention over rows; made by `clearwood.attention`.
+    """Mean weights of attention over rows; made by `attention`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def attention(model: Learner, data: Any) -> Attention:
     network, not what the columns do to a prediction: other weights can give the same predictions
     (Jain and Wallace 2019), vectors mix before later layers attend to them, and what flows past
     the attention is not in the weights at all. Look at them to see how the network works, and at
-    `clearwood.shapley` or `clearwood.integrated_gradients` to see what its predictions depend on.
+    `clearwood.shapley` or `integrated_gradients` to see what its predictions depend on.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def attention(model: Learner, data: Any) -> Attention:
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
     >>> model = cw.learner("transformer", epochs=2, width=8).fit(data)
-    >>> cw.attention(model, data).weights.shape
+    >>> cw.explanation.attention(model, data).weights.shape
     (2, 4, 11, 11)
     """
     estimator = getattr(model, "estimator_", None)

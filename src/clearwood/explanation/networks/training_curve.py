@@ -27,7 +27,7 @@ _MOST_LINES = 12
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TrainingCurve(TableResult):
-    """Losses and learning rate of a network in each epoch; made by `clearwood.training_curve`.
+    """Losses and learning rate of a network in each epoch; made by `training_curve`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def training_curve(model: Learner) -> TrainingCurve:
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
     >>> model = cw.learner("network", epochs=5, units=8).fit(data)
-    >>> len(cw.training_curve(model).training)
+    >>> len(cw.explanation.training_curve(model).training)
     5
     """
     estimator = getattr(model, "estimator_", None)

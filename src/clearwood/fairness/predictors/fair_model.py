@@ -116,7 +116,7 @@ class FairModel(TableModel):
     --------
     >>> import clearwood as cw
     >>> policies = cw.datasets.insurance(2000)
-    >>> fair = cw.FairModel(cw.learner("glm"), protected=["gender"]).fit(policies)
+    >>> fair = cw.fairness.FairModel(cw.learner("glm"), protected=["gender"]).fit(policies)
     >>> fair.schema_.features
     ('age', 'region', 'height', 'mileage', 'power')
     >>> fair.predict({"age": [30], "region": ["city"], "height": [180], "mileage": [12],

@@ -90,11 +90,11 @@ ENTRIES = (
         advice="Take it where classes spread differently but have too few rows for covariances of "
         "their own. Set pooling and shrinkage to None to have both chosen by the log loss of "
         "held-out rows inside the fit. With pooling=1 it is linear, and rank=2 draws the classes "
-        "in the plane that separates them best (cw.discriminants). Indicators of categories are "
-        "not normal: with many of them 'logistic' is safer.",
+        "in the plane that separates them best (cw.explanation.discriminants). Indicators of "
+        "categories are not normal: with many of them 'logistic' is safer.",
         reads="With pooling=1 the coordinates that separate the classes are a table and a picture "
-        "(cw.discriminants); cw.boundaries draws where the class changes with two columns. All "
-        "else is estimated by predicting many rows.",
+        "(cw.explanation.discriminants); cw.explanation.boundaries draws where the class changes "
+        "with two columns. All else is estimated by predicting many rows.",
     ),
     _discriminant(
         name="hyperplane",
@@ -111,8 +111,8 @@ ENTRIES = (
         complexity=2,
         advice="Take it only for classes that a hyperplane separates without error; it refuses "
         "others. Learner 'svm' allows rows on the wrong side.",
-        reads="The score is linear, so effects are exact; cw.boundaries draws the hyperplane for "
-        "two columns. The rows that it touches are its support vectors.",
+        reads="The score is linear, so effects are exact; cw.explanation.boundaries draws the "
+        "hyperplane for two columns. The rows that it touches are its support vectors.",
     ),
     _discriminant(
         name="perceptron",

@@ -119,10 +119,11 @@ ENTRIES = (
         advice="Take it for a linear model of few columns that can be named: up to about 40 "
         "columns the search is exact within seconds, and a category enters with all its levels. "
         "Choose 'lasso' where there are more columns than rows or where many small effects matter. "
-        "Standard errors after the choice would be too small, so none are given: cw.inclusion "
-        "shows how sure the choice is, and cw.coefficients with split=0.5 gives valid intervals.",
+        "Standard errors after the choice would be too small, so none are given: "
+        "cw.benchmarking.inclusion shows how sure the choice is, and cw.coefficients with "
+        "split=0.5 gives valid intervals.",
         reads="Columns that are not chosen have the coefficient 0 (cw.coefficients); the path "
-        "shows the best columns of each number, with the criterion (cw.path).",
+        "shows the best columns of each number, with the criterion (cw.explanation.path).",
     ),
     _linear(
         name="stagewise",
@@ -135,8 +136,8 @@ ENTRIES = (
         reference=True,
         advice="Take it to see how coefficients grow as a fit is refined slowly, which is also how "
         "boosting works. Its path is close to that of 'lasso', which is faster.",
-        reads="The path shows how each coefficient grows step by step (cw.path); the model is the "
-        "last step, a linear one (cw.coefficients).",
+        reads="The path shows how each coefficient grows step by step (cw.explanation.path); the "
+        "model is the last step, a linear one (cw.coefficients).",
     ),
     _linear(
         name="lars",

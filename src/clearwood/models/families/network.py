@@ -164,8 +164,8 @@ ENTRIES = (
         "('gbm') usually predict better and train faster; where the model must be read, take "
         "'glass'.",
         reads="Effects and Shapley values are estimated by predicting many rows. Gradients divide "
-        "single predictions (cw.integrated_gradients; clearwood explain gradients), and the "
-        "training curve shows whether it overfits (cw.training_curve).",
+        "single predictions (cw.explanation.integrated_gradients; clearwood explain gradients), "
+        "and the training curve shows whether it overfits (cw.explanation.training_curve).",
         build=partial(_on_torch, "Network", _for_network),
         defaults={
             "family": None,
@@ -198,8 +198,9 @@ ENTRIES = (
         advice="Take it where columns interact in ways that depend on the row, with many rows and "
         "time to train: a fit takes many times as long as that of 'network'. The weights of "
         "attention can be looked at, and explain nothing by themselves.",
-        reads="As 'network': effects and Shapley values by sampling, cw.integrated_gradients, "
-        "cw.training_curve. cw.attention shows what is mixed inside, which is no explanation.",
+        reads="As 'network': effects and Shapley values by sampling, "
+        "cw.explanation.integrated_gradients, cw.explanation.training_curve. "
+        "cw.explanation.attention shows what is mixed inside, which is not an explanation.",
         build=partial(_on_torch, "Transformer", _for_transformer),
         defaults={
             "family": None,
@@ -225,9 +226,9 @@ ENTRIES = (
         advice="Take it where neighbouring columns belong together, such as pixels or hours by "
         "days: set grid=(rows, columns), which the columns fill row by row. On columns without "
         "such an order it has nothing to gain over 'network'.",
-        reads="cw.integrated_gradients divides a prediction among the cells; effects of single "
-        "cells say little, so group them (cw.importance with groups). cw.training_curve shows the "
-        "training.",
+        reads="cw.explanation.integrated_gradients divides a prediction among the cells; effects "
+        "of single cells say little, so group them (cw.importance with groups). "
+        "cw.explanation.training_curve shows the training.",
         build=partial(_on_torch, "Cnn", _for_cnn),
         defaults={
             "family": None,

@@ -598,7 +598,7 @@ class Collector:
         if self.options.quick:
             self.stages.skip(step, "a quick report leaves it out")
             return None
-        reason, call = None, Call("learning_curve", ("model", "data"))
+        reason, call = None, Call("benchmarking.learning_curve", ("model", "data"))
         n_cells = self.table.n_rows * max(len(self.subject.features), 1)
         if n_cells > self.budgets.learning_curve:
             reason = f"25 more fits to a table of {n_cells:,} cells would take long; "
@@ -740,7 +740,7 @@ class Collector:
             self.stages.skip(step, "a quick report leaves it out")
             return None
         if self.table.n_rows * len(self.table.features) > _MOST_CELLS_REFITTED:
-            call = Call("two_ways_without", ("model", "data", "columns"))
+            call = Call("benchmarking.two_ways_without", ("model", "data", "columns"))
             self.stages.skip(step, str(words("the table is large; ", call, " computes it")))
             return None
         chosen = findings.chosen

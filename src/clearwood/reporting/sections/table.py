@@ -285,7 +285,7 @@ def _files(table: Factors) -> Block:
             "On the command line: clearwood export MODEL DATA --to factors -o rating.csv.",
         )
     text = (
-        "The whole table as CSV, from which cw.read_factors predicts, and as one SELECT for a "
-        "database. On the command line: clearwood export MODEL DATA --to factors."
+        "The whole table as CSV, from which cw.explanation.read_factors predicts, and as one "
+        "SELECT for a database. On the command line: clearwood export MODEL DATA --to factors."
     )
     return Widget("factor-files", "files", text, {"files": kept})

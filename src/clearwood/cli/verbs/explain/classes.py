@@ -34,7 +34,7 @@ def boundaries(
 
     held = pairs("--at", at or (), example="region=town")
     model, data = explaining.read(reading)
-    result = cw.boundaries(model, data, [column, other], at=held, points=points)
+    result = cw.explanation.boundaries(model, data, [column, other], at=held, points=points)
     explaining.show(result, table=False)
 
 
@@ -47,4 +47,4 @@ def discriminants(*, explaining: Explaining, reading: Reading) -> None:
     import clearwood as cw
 
     model, data = explaining.read(reading)
-    explaining.show(cw.discriminants(model, data), table=False)
+    explaining.show(cw.explanation.discriminants(model, data), table=False)

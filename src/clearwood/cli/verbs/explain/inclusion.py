@@ -33,5 +33,7 @@ def inclusion(
     import clearwood as cw
 
     model, data = explaining.read(reading)
-    result = cw.inclusion(model, data, draws=draws, resampled=resampled, seed=seed, n_jobs=n_jobs)
+    result = cw.benchmarking.inclusion(
+        model, data, draws=draws, resampled=resampled, seed=seed, n_jobs=n_jobs
+    )
     explaining.show(result, table=False)  # its text is a table

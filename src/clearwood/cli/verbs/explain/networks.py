@@ -29,7 +29,7 @@ def training(
 
     for path in files or ():
         check_output(path, *RESULTS, force=force, inputs=[model], needs_ending=True)
-    curve = cw.training_curve(cw.load(model))
+    curve = cw.explanation.training_curve(cw.load(model))
     show(curve, files or (), force=force, as_json=json, table=False)
 
 
@@ -58,7 +58,7 @@ def gradients(
     import clearwood as cw
 
     model, data = explaining.read(reading)
-    result = cw.integrated_gradients(
+    result = cw.explanation.integrated_gradients(
         model, data, row, baseline=baseline, output=output, scale=scale
     )
     explaining.show(result, table=False)
@@ -70,4 +70,4 @@ def attention(*, explaining: Explaining, reading: Reading) -> None:
     import clearwood as cw
 
     model, data = explaining.read(reading)
-    explaining.show(cw.attention(model, data), table=False)
+    explaining.show(cw.explanation.attention(model, data), table=False)

@@ -22,4 +22,4 @@ def path(*, folds: int = 10, seed: Seed = 0, explaining: Explaining, reading: Re
     import clearwood as cw
 
     model, data = explaining.read(reading)
-    explaining.show(cw.path(model, data, folds=folds, seed=seed), table=False)
+    explaining.show(cw.explanation.path(model, data, folds=folds, seed=seed), table=False)
