@@ -9,6 +9,8 @@ import pytest
 HERE = Path(__file__).parent
 MAKERS = {"default_rng", "Generator", "RandomState", "Random"}
 CHECKS = {"raises", "warns", "fail", "check_estimator", "check_call"}
+#: Names that tests import from inside a package, past its face. May only fall.
+DEEP_IMPORTS = 446
 #: Tests of which the whole point is that nothing is raised.
 RAISES_NOTHING = {
     "test_a_description_changed_anywhere_is_refused_or_still_a_model",
@@ -112,6 +114,28 @@ def test_every_test_can_fail():
         name for module in modules() for name in checkless_tests(module.read_text(encoding="utf-8"))
     }
     assert not checkless - RAISES_NOTHING
+
+
+def deep_imports(source: str) -> int:
+    """Number of names that a module imports from inside a package of Clearwood."""
+    return sum(
+        len(node.names)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom)
+        and node.module
+        and node.module.startswith("clearwood.")
+        and node.module.count(".") > 1
+    )
+
+
+def test_tests_import_faces_of_packages():
+    count = sum(deep_imports(module.read_text(encoding="utf-8")) for module in modules())
+    assert count <= DEEP_IMPORTS, "import from the package, whose modules may move"
+
+
+def test_an_import_from_inside_a_package_is_counted():
+    assert deep_imports("from clearwood.table.reading import a, b") == 2
+    assert deep_imports("from clearwood.table import a, b\nfrom clearwood import table") == 0
 
 
 @pytest.mark.parametrize(

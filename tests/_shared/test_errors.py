@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from clearwood._shared.errors import InputError, MissingExtraError, Option, bad_value, words
+from clearwood import InputError, MissingExtraError
+from clearwood._shared.errors import Option, bad_value, words
 from clearwood.condensing import DoesNotFitError, ProofTooLargeError
 
 ERRORS = [

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import clearwood as cw
-from clearwood.benchmarking.result import Difference
+from clearwood.benchmarking import Difference
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_the_best_of_many_guesses_looks_better_than_choosing_among_them_is():
 
 
 def test_a_choice_that_did_better_than_the_winner_is_said_to_be_below_it():
-    from clearwood.benchmarking.diagnostics.choosing import Choosing
+    from clearwood.benchmarking import Choosing
 
     result = Choosing("tree", 0.37, 0.1, 0.6, -0.066, {"ols": 3}, 0.9, "log")
     assert "0.066 below that of 'tree'" in repr(result)

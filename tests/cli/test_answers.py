@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.cli.verbs import models as _models
 
 

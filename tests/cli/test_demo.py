@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.cli.support.demo_folder import MANIFEST, DemoFolder
 from clearwood.cli.verbs import demo as _demo
 

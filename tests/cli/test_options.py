@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import threadpool_info
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.cli.support.options import limited_cores
 
 

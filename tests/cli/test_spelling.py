@@ -8,7 +8,8 @@ import pytest
 import typer
 
 import clearwood
-from clearwood._shared.errors import Call, InputError, Option, spelled, words
+from clearwood import InputError
+from clearwood._shared.errors import Call, Option, spelled, words
 from clearwood._shared.messages import tell
 from clearwood.cli.app import app
 from clearwood.cli.support.spelling import CommandLine

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.condensing import Verdict
 from clearwood.condensing.doubles import just_below, last_double
 from clearwood.condensing.proof.joint_ranks import joint_ranks

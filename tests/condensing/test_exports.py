@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood import ClearwoodWarning, InputError
 from clearwood.condensing import from_json, load
 
 NAMES = ("select", 'we "quote"', "größe")

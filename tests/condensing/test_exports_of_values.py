@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood import ClearwoodWarning, InputError
 from clearwood.condensing import load
 
 N = 500

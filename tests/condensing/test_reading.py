@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.condensing import Region
 from clearwood.condensing.reading import Wording
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.datasets import credit, credit_probability, credit_truth
 from clearwood.table import read
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.datasets import InsuranceModel, insurance, insurance_truth
 from clearwood.table import Kind, Role, Task, read
 

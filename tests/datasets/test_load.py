@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.datasets import load
 from clearwood.table import Kind, Task
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clearwood import InputError
-from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.evaluation.intervals import (
+from clearwood.benchmarking import nested_interval
+from clearwood.evaluation import (
     corrected_interval,
     holdout_interval,
     naive_interval,

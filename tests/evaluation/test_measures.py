@@ -10,12 +10,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.evaluation.calibration import (
-    calibration_error,
-    calibration_line,
-    curve_of,
-)
-from clearwood.evaluation.task_measures import MEANINGS, measures
+from clearwood.evaluation import calibration_line, measures
+from clearwood.evaluation.calibration import calibration_error, curve_of
+from clearwood.evaluation.task_measures import MEANINGS
 from clearwood.table import Task
 
 

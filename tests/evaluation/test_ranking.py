@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from clearwood.evaluation.estimates import Estimate, bounds
-from clearwood.evaluation.pairs import Pairs
+from clearwood.evaluation import Estimate, Pairs, auc, bounds
 from clearwood.evaluation.ranking import (
-    auc,
     average_precision,
     concentration,
     gini_of_auc,

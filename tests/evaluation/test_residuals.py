@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.evaluation.residuals import residuals_of
+from clearwood.evaluation import residuals_of
 
 
 def test_quantiles_are_those_of_truth_less_prediction():

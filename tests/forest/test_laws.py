@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clearwood.forest import ZERO, goes_left, raw_of_leaves, rounded
 from clearwood.forest.build import CategorySets, Trees, assemble
-from clearwood.forest.predict import ZERO, goes_left, raw_of_leaves, rounded
 from clearwood.kernels import _core
 
 N_FEATURES = 4

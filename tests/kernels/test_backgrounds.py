@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
-from clearwood import forest
-from clearwood._shared.errors import InputError
+from clearwood import InputError, forest
 from clearwood.kernels import Background, Trees, components, interventional, prepared, shapley
 
 

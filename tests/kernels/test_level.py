@@ -1,6 +1,6 @@
 import pytest
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.kernels import _core, level, simd_level
 
 SHOW = "from clearwood.kernels import simd_level; print(simd_level())"

@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.kernels import _core, threads
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.kernels import (
     Background,
     Trees,

@@ -15,7 +15,7 @@ from adding import IDENTITY, PARTS, Fatal, Flaky, Logged, added, parts_of, summe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood import ClearwoodWarning, InputError
 from clearwood.parallel import Ledger, over
 from clearwood.parallel.engine import VERSION
 from clearwood.parallel.pools import pool_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.reporting.page.blocks import Chart, Choice, Note, Prose
+from clearwood.reporting import Chart, Choice, Note, Prose
 
 pytest.importorskip("torch")
 

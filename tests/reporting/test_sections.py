@@ -10,7 +10,7 @@ import clearwood as cw
 from clearwood._shared.numbers import percent
 from clearwood.benchmarking import learning_curve
 from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
-from clearwood.reporting.build import report as build
+from clearwood.reporting import report as build
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
 from clearwood.reporting.collect.subject import subject_of

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood import ClearwoodWarning, InputError
 from clearwood._shared.clock import Clock
-from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.reporting.collect.findings import Stage, Step
 from clearwood.reporting.collect.stages import Stages
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.reporting.page.blocks import Facts, More, Note, Sheet, Widget
+from clearwood.reporting import Facts, More, Note, Sheet, Widget
 
 
 @pytest.fixture(scope="module")

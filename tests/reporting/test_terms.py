@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import clearwood as cw
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
-from clearwood.reporting import Chart, Choice, Note, Sheet
-from clearwood.reporting.build import report
+from clearwood.reporting import Chart, Choice, Note, Sheet, report
 from clearwood.table import as_table
 
 

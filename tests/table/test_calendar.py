@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
+from clearwood.table import CALENDAR_PARTS, calendar_features
 
 moments = st.datetimes(datetime(1600, 1, 1), datetime(2400, 1, 1))  # noqa: DTZ001 - as tables hold them
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood import ClearwoodWarning, InputError
 from clearwood.table import Column, Encoder, Kind, Role, Schema, Table
 
 NAN = np.nan

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import clearwood as cw
 from clearwood.resampling import TimeOrdered
-from clearwood.table import Encoder
-from clearwood.table.kinds.dates import are_dates, parse_dates
+from clearwood.table import Encoder, parse_dates
+from clearwood.table.kinds.dates import are_dates
 
 GERMAN = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August"]
 GERMAN += ["September", "Oktober", "November", "Dezember"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from clearwood.plot.data import plot_profile
+from clearwood.plot import plot_profile
 from clearwood.table import Column, Kind, profile
 
 floats = st.floats(-1e9, 1e9) | st.just(np.nan)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import TargetEncoder
 
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.table import Column, Encoder, Kind, Table
 from clearwood.table.encoding.target_encoding import cross_fitted_codes, target_codes
 

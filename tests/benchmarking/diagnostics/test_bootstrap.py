@@ -6,11 +6,8 @@ from joblib import parallel_config
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.benchmarking.diagnostics.bootstrap import (
-    bootstrap_estimates,
-    bootstrap_risk,
-    no_information_risk,
-)
+from clearwood.benchmarking import bootstrap_risk
+from clearwood.benchmarking.diagnostics.bootstrap import bootstrap_estimates, no_information_risk
 from clearwood.losses import find_loss
 
 

@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.benchmarking.diagnostics.in_sample import in_sample
-from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
+from clearwood.benchmarking import LinearSmoother, in_sample, linear_smoother
 from clearwood.resampling import LeaveOneOut
 from clearwood.table import Table
 

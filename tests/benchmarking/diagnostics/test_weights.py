@@ -8,6 +8,7 @@ import pytest
 from clearwood.benchmarking import nested_interval
 from clearwood.benchmarking.diagnostics.bootstrap import bootstrap_estimates, no_information_risk
 from clearwood.evaluation import (
+    calibration_line,
     calibration_of,
     corrected_interval,
     holdout_interval,
@@ -16,7 +17,6 @@ from clearwood.evaluation import (
     origin_interval,
     residuals_of,
 )
-from clearwood.evaluation.calibration import calibration_line
 from clearwood.losses import find_loss
 from clearwood.table import Task
 

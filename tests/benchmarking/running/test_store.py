@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood.benchmarking import Store
 from clearwood.benchmarking.running import store as _store
-from clearwood.benchmarking.running.store import Store
 from clearwood.benchmarking.running.work import Outcome, Trial, Unit
 from clearwood.files import database
 from clearwood.models import Choice

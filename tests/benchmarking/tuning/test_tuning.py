@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._shared.errors import MissingExtraError
+from clearwood import MissingExtraError
 from clearwood.benchmarking.running.work import Trial
 from clearwood.benchmarking.tuning import searches as _searches
 from clearwood.benchmarking.tuning.paths import NotGrown, path_of

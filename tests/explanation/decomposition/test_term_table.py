@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.explanation import Explained, readable_order
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 

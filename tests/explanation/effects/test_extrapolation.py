@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation import Explained
 from clearwood.explanation.effects.extrapolation import support_of
 from clearwood.table import Table
 

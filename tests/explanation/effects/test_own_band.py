@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import expit
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.explanation.games.spread import half_widths
 from clearwood.models import ProductTerm, ScoreParts, Spread, SumOfProducts
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.explanation.effects.shape import sentence_of, shape_of, turning_points
+from clearwood.explanation import sentence_of, shape_of
+from clearwood.explanation.effects.shape import turning_points
 
 X = np.linspace(-1, 1, 80)[:, None]
 

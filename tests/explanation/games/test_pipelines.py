@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 )
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
 from clearwood.explanation import NotDecomposableError
 from clearwood.explanation.games.columnwise import ColumnTerms
 from clearwood.explanation.games.from_model import game_of

@@ -7,14 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import clearwood as cw
-from clearwood._shared.errors import InputError
+from clearwood import InputError
+from clearwood.explanation import ProductGame, SumGame, TermsGame, TreeGame
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.from_model import game_of
 from clearwood.explanation.games.groups import grouped
-from clearwood.explanation.games.products import ProductGame
-from clearwood.explanation.games.sums import SumGame
-from clearwood.explanation.games.terms import Term, TermsGame
-from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.games.terms import Term
 from clearwood.fitted import Unit
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clearwood import InputError
-from clearwood.models.selection.spec import SELECTIONS, read_selection, with_number
+from clearwood.models import SELECTIONS, read_selection, with_number
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
