@@ -129,7 +129,7 @@ def test_a_budget_that_proves_little_is_told_in_the_words_of_the_shell(cli, mode
     found = cli("condense", model, "-o", "b.json", "--leaves", "1")
     assert found.code == 0
     assert "nothing was proved" in found.err
-    assert "The limit on leaves was reached: raise --leaves" in found.err
+    assert "where the limit of 1 leaf was reached: raise --leaves" in found.err
     assert "with the ensemble" in found.out
     assert "export" not in found.out
     assert max(map(len, found.out.splitlines())) <= 80

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import clearwood as cw
+from clearwood._shared import memory
 from clearwood.condensing import DoesNotFitError, Limit, LittleProvedWarning, Region, load
 from clearwood.condensing import budget as budget_module
 
@@ -165,6 +166,33 @@ def test_the_estimate_leaves_out_what_is_easy_to_decide(monkeypatch):
         cw.condense(model, effort="fast")
     assert error.value.n_nodes / error.value.share < n_nodes / 2
     assert n_nodes / 2 < error.value.estimate < 2 * n_nodes
+
+
+@pytest.mark.parametrize("limits", [{}, {"nodes": 3000}, {"leaves": 40}, {"memory": 2e6}])
+def test_the_tree_does_not_depend_on_the_memory_that_is_free_or_on_threads(
+    any_forest, cells, monkeypatch, limits
+):
+    """Only a time limit makes a result depend on the machine."""
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    X = cells(forest)
+    documents = []
+    for free, n_jobs in ((10**5, 1), (10**9, 2), (10**12, 3)):
+        for source in ("_of_machine", "_of_container", "_of_process"):
+            monkeypatch.setattr(memory, source, lambda free=free: free)
+        documents.append(cw.condense(forest, data=X, n_jobs=n_jobs, **limits).to_json())
+    assert documents[0] == documents[1] == documents[2]
+
+
+def test_a_certificate_says_how_much_the_limit_allowed_that_ended_the_work(any_forest, cells):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    cut = cw.condense(forest, data=cells(forest), leaves=6).certificate
+    assert (cut.stopped, cut.limit, cut.ended) == (
+        Limit.LEAVES,
+        6,
+        "the limit of 6 leaves was reached",
+    )
+    whole = cw.condense(forest).certificate
+    assert (whole.stopped, whole.limit, whole.ended) == (None, None, "")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from typing import Any
 
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning, InputError, Option, bad_value, words
-from clearwood._shared.memory import free_memory
-from clearwood._shared.numbers import count, number, percent, size
+from clearwood._shared.numbers import count, duration, number, percent, size
 
 __all__ = [
     "Budget",
@@ -19,7 +18,9 @@ __all__ = [
     "checked_memory",
 ]
 
-_MOST_BYTES = 8 * 10**9
+#: The memory that is used where the user sets no limit: a fixed one, and not a share of what is
+#: free, so that the same call gives the same tree on every machine.
+_MOST_BYTES = 4 * 10**9
 _BOXES_OF_LEAF = 20
 
 
@@ -35,6 +36,20 @@ class Limit(StrEnum):
     def noun(self) -> str:
         """What the limit is on, in a sentence."""
         return {Limit.TIME: "time"}.get(self, self.value)
+
+    def amount(self, limit: float) -> str:
+        """Write how much was allowed.
+
+        Examples
+        --------
+        >>> Limit.LEAVES.amount(300), Limit.TIME.amount(60), Limit.MEMORY.amount(4e9)
+        ('300 leaves', '1 min', '4 GB of memory')
+        """
+        if self is Limit.TIME:
+            return duration(limit)
+        if self is Limit.MEMORY:
+            return f"{size(limit)} of memory"
+        return count(int(limit), *{"leaves": ("leaf", "leaves")}.get(self.value, ("node",)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,15 @@ class Budget:
         allowed = max(self.nodes // _BOXES_OF_LEAF, 1)
         return allowed if self.leaves is None else min(allowed, self.leaves)
 
+    def amount(self, limit: Limit) -> float | None:
+        """How much of something may be spent; None for any amount."""
+        return {
+            Limit.LEAVES: self.leaves,
+            Limit.NODES: self.nodes,
+            Limit.TIME: self.seconds,
+            Limit.MEMORY: self.memory,
+        }[limit]
+
     @property
     def seconds(self) -> float | None:
         """The whole time limit."""
@@ -88,15 +112,15 @@ class Budget:
 
 
 def checked_memory(memory: Any) -> int:
-    """Return the bytes that may be used: as the user set them, else 8 GB or 60 % of what is free.
+    """Return the bytes that may be used: as the user set them, else 4 GB.
 
     Examples
     --------
-    >>> checked_memory(2e9)
-    2000000000
+    >>> checked_memory(2e9), checked_memory(None)
+    (2000000000, 4000000000)
     """
     if memory is None:
-        return min(_MOST_BYTES, int(0.6 * (free_memory() or _MOST_BYTES)))
+        return _MOST_BYTES
     if not (_is_number(memory) and memory > 0):
         raise bad_value("memory", memory, "it is a number of bytes above 0, or None")
     return int(memory)
@@ -137,7 +161,9 @@ class DoesNotFitError(InputError):
             parameter="memory",
             value=memory,
             hint=words(
-                "set a limit, such as ",
+                "allow more bytes with ",
+                Option("memory"),
+                ", or set another limit, such as ",
                 Option("leaves", 1000),
                 ", and pass the rows that matter as ",
                 Option("data"),

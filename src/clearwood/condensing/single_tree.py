@@ -90,8 +90,9 @@ def condense(
     leaves, nodes, time_limit, memory
         Limits: leaves of the tree, nodes made while it is composed, seconds, bytes. Work stops
         there; leaves that are not proved by then are marked, and the ensemble predicts the rows
-        that reach them. With ``leaves`` or ``nodes`` the same call gives the same tree on a busy
-        and an idle machine; with ``time_limit`` it does not.
+        that reach them. Without a limit, the exact tree has to fit into 4 GB. With ``leaves``,
+        ``nodes`` or ``memory``, and without a limit, the same call gives the same tree on every
+        machine, busy or idle, whatever memory is free; with ``time_limit`` it does not.
     n_jobs
         Threads for work under a limit. The tree does not depend on it, unless time ends the work.
 
@@ -102,7 +103,7 @@ def condense(
     Raises
     ------
     DoesNotFitError
-        Where the exact tree does not fit into memory and no limit is set.
+        Where the exact tree does not fit into 4 GB of memory and no limit is set.
 
     Examples
     --------
@@ -292,6 +293,7 @@ def _certificate(
     request: Request, solution: Solution, diagram: Diagram, *, forest: str
 ) -> Certificate:
     everywhere = bool(diagram.certified.all())
+    stopped = None if everywhere else solution.stopped
     rows = request.rows
     return Certificate(
         equal=request.equal,
@@ -308,7 +310,8 @@ def _certificate(
         if rows is None
         else float(diagram.certified[diagram.apply(rows)].mean()),
         n_rows=None if rows is None else len(rows),
-        stopped=None if everywhere else solution.stopped,
+        stopped=stopped,
+        limit=None if stopped is None else request.budget.amount(stopped),
     )
 
 
@@ -334,7 +337,7 @@ def _warn_of_little(certificate: Certificate) -> None:
     limit = certificate.stopped or Limit.LEAVES
     tell(
         words(
-            f"{result}. The limit on {limit.noun} was reached: raise ",
+            f"{result}. This is where {certificate.ended}: raise ",
             Option(limit.value),
             *((", pass rows that matter as ", Option("data")) if share is None else ()),
             ", use ",

@@ -170,4 +170,4 @@ def test_bins_of_xgboost_go_to_disk_where_they_do_not_fit(monkeypatch):
     inside = cw.learner("xgboost", n_estimators=5).fit(parts)
     monkeypatch.setattr(streams, "free_memory", lambda: 1000)
     outside = cw.learner("xgboost", n_estimators=5).fit(parts)
-    np.testing.assert_allclose(outside.predict(table), inside.predict(table), rtol=1e-5)
+    np.testing.assert_array_equal(outside.predict(table), inside.predict(table))

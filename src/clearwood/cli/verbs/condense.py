@@ -161,7 +161,7 @@ def _summary(one: "Condensed", path: Path) -> list[tuple[str, str]]:
         ("proof", certificate.proof),
     ]
     if certificate.stopped is not None:
-        summary.append(("stopped", f"the limit on {certificate.stopped.noun} was reached"))
+        summary.append(("stopped", certificate.ended))
     file = f"{path} ({size(path.stat().st_size)})"
     if one.fallback is not None:
         file += ", with the ensemble, which predicts the rows that are not proved"

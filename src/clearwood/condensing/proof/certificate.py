@@ -95,6 +95,8 @@ class Certificate(Result):
         How many rows the data had.
     stopped
         The limit at which the work ended before every leaf was certified; None where it did not.
+    limit
+        How much that limit allowed.
 
     Examples
     --------
@@ -118,8 +120,9 @@ class Certificate(Result):
     share_certified: float | None = None
     n_rows: int | None = None
     stopped: Limit | None = None
+    limit: float | None = None
 
-    _derived: ClassVar[tuple[str, ...]] = ("statement", "proof", "semantics")
+    _derived: ClassVar[tuple[str, ...]] = ("statement", "proof", "semantics", "ended")
 
     @property
     def is_everywhere(self) -> bool:
@@ -149,6 +152,15 @@ class Certificate(Result):
         if self.region is Region.ROWS:
             return _PRUNED
         return _COMPOSED + (f"; {_SMALLEST[self.objective]}{_ALL_BOXES}" if self.optimal else "")
+
+    @property
+    def ended(self) -> str:
+        """Where the work ended before every leaf was certified; empty where it did not."""
+        if self.stopped is None:
+            return ""
+        allowed = None if self.limit is None else self.stopped.amount(self.limit)
+        limit = f"on {self.stopped.noun}" if allowed is None else f"of {allowed}"
+        return f"the limit {limit} was reached"
 
     @property
     def semantics(self) -> str:

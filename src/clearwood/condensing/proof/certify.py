@@ -65,7 +65,7 @@ def certify(
     time_limit
         Give up after this many seconds; without it, never.
     memory
-        Give up at this many bytes; without it, at 8 GB or 60 % of what is free.
+        Give up at this many bytes; by default at 4 GB.
 
     Returns
     -------

@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood.condensing import Certificate, Condensed, Limit
+from clearwood.condensing import Certificate, Condensed
 from clearwood.reporting.browser.tree_places import Places, tree_in_page
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Facts, More, Note, Prose, Section, Sheet, Widget
@@ -107,17 +107,8 @@ def _opening(findings: Findings, condensed: Condensed) -> tuple[str, ...]:
     return first, second
 
 
-_STOPPED = {
-    None: "the tree would be too large",
-    Limit.LEAVES: "the tree reached the limit on leaves",
-    Limit.NODES: "the page's limit on composed nodes was reached",
-    Limit.TIME: "the time limit was reached",
-    Limit.MEMORY: "the memory limit was reached",
-}
-
-
 def _stopped(condensed: Condensed) -> str:
-    return _STOPPED[condensed.certificate.stopped]
+    return condensed.certificate.ended or "the tree would be too large"
 
 
 def _nothing_certified(condensed: Condensed) -> Note:
