@@ -1,6 +1,7 @@
 # make demo    install into .venv and run the demo
-# make test    install what the tests need, the browser included, and run every check
+# make test    install what the tests need, the browser included, and run every check but long tests
 #              (BROWSER=no skips what needs a browser; BROWSER=/path/to/chrome takes that one)
+# make test-all  make test, and then the tests that take long and rarely fail
 # make coverage  run the tests and count the lines that they reach; fails below the floor
 # make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less,
 #              PAGE=docs/background/performance.md to write the tables of that page)
@@ -19,6 +20,7 @@ BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 	$(shell find src/clearwood/kernels -name "*.[ch]pp")
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
 # Modules are compiled when they are first imported, once for all processes, even where the environment
 # says otherwise: tests start hundreds of processes, and compiling all libraries takes each 8 seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -29,7 +31,7 @@ else ifeq ($(BROWSER),no)
 export CLEARWOOD_BROWSER := no
 endif
 
-.PHONY: demo test check-code check-docs coverage bench docs wheel oldest format clean
+.PHONY: demo test test-all check-code check-docs coverage bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/made:
@@ -79,7 +81,10 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	@tools/prerequisites $(PYTHON) browser
 	@$(MAKE) --no-print-directory --jobs 2 check-code check-docs
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
+	$(PYTEST) -m "not long"
+
+test-all: test
+	$(PYTEST) -m long
 
 check-code:
 	$(BIN)/ruff format --check
@@ -96,7 +101,7 @@ check-docs:
 
 # counting lines takes half as long again as the tests themselves, so it is not part of make test
 coverage: $(VENV)/installed-test
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(if $(PAGE),--page $(PAGE)) $(SECTIONS)

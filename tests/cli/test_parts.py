@@ -236,7 +236,7 @@ def test_a_fit_names_the_scheduler_that_is_not_there(cli, folder, tmp_path):
     assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in " ".join(result.err.split())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 # what Dask leaves behind when its connections end
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

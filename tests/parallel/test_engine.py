@@ -150,7 +150,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
@@ -214,7 +214,7 @@ def test_progress_says_parts_workers_and_retries(tmp_path, monkeypatch, capsys):
     assert "adding: 3 of 3, 1 worker, 1 retry" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_dask_cluster_gives_the_same_bits_with_a_worker_killed(alone, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (

@@ -87,7 +87,7 @@ def count(store, table):
     return result
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_killed_again_and_again_ends_with_the_same_numbers(program, undisturbed, tmp_path):
     store = tmp_path / "killed.db"
     done = 0
@@ -105,7 +105,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_numbers(program, undist
     assert start(program, store).communicate(timeout=120)[0] == undisturbed
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_share_a_store_and_do_no_fit_twice(program, undisturbed, tmp_path):
     store = tmp_path / "shared.db"
     both = [start(program, store) for _ in range(2)]

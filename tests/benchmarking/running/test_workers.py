@@ -30,7 +30,7 @@ def alone(numbers):
     return numbers_of(cw.benchmark(numbers, LEARNERS, **OPTIONS))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_give_the_numbers_of_one(numbers, alone, tmp_path):
     store = tmp_path / "runs.db"
     both = cw.benchmark(numbers, LEARNERS, n_jobs=2, store=store, **OPTIONS)
@@ -38,7 +38,7 @@ def test_two_processes_give_the_numbers_of_one(numbers, alone, tmp_path):
     assert numbers_of(cw.benchmark(numbers, LEARNERS, store=store, **OPTIONS)) == alone
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:the best .* is at:clearwood.ClearwoodWarning")
 def test_boosted_trees_tuned_along_fits_do_not_depend_on_workers_or_interruptions(
     numbers, tmp_path
@@ -95,7 +95,7 @@ def test_a_worker_uses_one_core():
     assert all(pool["num_threads"] == 1 for pool in result)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="a child does not notice there that its parent is gone")
 def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
     """They would go on for nobody, and then wait for minutes, holding memory."""
@@ -140,7 +140,7 @@ def _there(pid):
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("processes", [False, True], ids=["threads", "processes"])
 def test_a_dask_cluster_of_two_workers_gives_the_same_numbers(numbers, alone, tmp_path, processes):
     distributed = pytest.importorskip("distributed")

@@ -46,7 +46,7 @@ def same_bits(one, other):
 
 
 @pytest.mark.parametrize(
-    ("n_parts", "n_jobs"), [(1, 1), (2, 1), (7, 1), pytest.param(7, 2, marks=pytest.mark.slow)]
+    ("n_parts", "n_jobs"), [(1, 1), (2, 1), (7, 1), pytest.param(7, 2, marks=pytest.mark.long)]
 )
 def test_unweighted_trees_are_explained_to_the_same_bits(trees, alone, n_parts, n_jobs):
     why = cw.explain(trees, in_parts(Made(), n_parts), n_jobs=n_jobs)
@@ -194,7 +194,7 @@ def first_file(folder):
     return sorted(file.name for file in folder.iterdir())[0]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_workers_change_nothing(trees, alone, tmp_path, monkeypatch):
     made = Deadly(folder=str(tmp_path))
     data = Parts.of(made, N_ROWS, part_rows=200, target="y")

@@ -16,7 +16,7 @@ from clearwood.models import on_cluster, streaming
 distributed = pytest.importorskip("distributed")
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(os.name == "nt", reason="signals"),
     # what Dask leaves behind when a worker is killed
     pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::ResourceWarning"),
