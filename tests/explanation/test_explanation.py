@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import clearwood as cw
-from clearwood.explanation.adapter import explained as handles
+from clearwood.explanation.decomposition import explained as handles
 from clearwood.table import Encoder
 
 

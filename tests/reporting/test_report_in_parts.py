@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.explanation.adapter import explained
+from clearwood.explanation.decomposition import explained
 from clearwood.reporting.collect.subject import subject_of
 from clearwood.reporting.sections.words import number
 from clearwood.table import Parts

@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.explanation.adapter.explained import Explained
-    from clearwood.explanation.adapter.predictor import Predictor
-    from clearwood.explanation.adapter.supported import NotDecomposableError
     from clearwood.explanation.agreement.result import Agreement, Comparison
-    from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
+    from clearwood.explanation.decomposition.explained import Explained
     from clearwood.explanation.decomposition.term_table import (
         Doubted,
         TermRow,
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.boundaries import Boundaries, boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
     from clearwood.explanation.effects.refit import Training
-    from clearwood.explanation.effects.result import BANDS, FEW_FREEDOM, Effect
-    from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.factors.averaged import Averaged
     from clearwood.explanation.factors.csv_file import read_factors
@@ -39,12 +34,11 @@ if TYPE_CHECKING:
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
     from clearwood.explanation.games.game import Game, checked_weights
+    from clearwood.explanation.games.in_parts import InParts
     from clearwood.explanation.games.products import ProductGame, as_additive
     from clearwood.explanation.games.sums import SumGame, leaves_of
     from clearwood.explanation.games.terms import TermsGame
     from clearwood.explanation.games.trees import TreeGame
-    from clearwood.explanation.importance.components import ComponentVariances, Interactions
-    from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.explanation.linear.discriminants import Discriminants, discriminants
     from clearwood.explanation.linear.path import CoefficientPath, path
@@ -59,8 +53,14 @@ if TYPE_CHECKING:
     from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
     from clearwood.explanation.networks.attention import Attention, attention
     from clearwood.explanation.networks.training_curve import TrainingCurve, training_curve
-    from clearwood.explanation.over_parts.background import InParts
-    from clearwood.explanation.shapley.result import Shapley
+    from clearwood.explanation.results.about import About, BackgroundInfo
+    from clearwood.explanation.results.component_variances import ComponentVariances, Interactions
+    from clearwood.explanation.results.effect import BANDS, FEW_FREEDOM, Effect
+    from clearwood.explanation.results.importance import Importance
+    from clearwood.explanation.results.shape import Shape, sentence_of, shape_of
+    from clearwood.explanation.results.shapley import Shapley
+    from clearwood.explanation.rows.predictor import Predictor
+    from clearwood.explanation.rows.supported import NotDecomposableError
     from clearwood.fitted import Scale, Unit
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -7,20 +7,20 @@ from typing import Any, Literal
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.results import Result
-from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.agreement.agreement import agreement
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.decomposition.term_table import terms
 from clearwood.explanation.effects.effect import effect
-from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.importance.components import Interactions
 from clearwood.explanation.importance.importance import importance
 from clearwood.explanation.local.contributions import contributions
 from clearwood.explanation.local.lime import lime
 from clearwood.explanation.local.what_if import what_if
 from clearwood.explanation.monotone.monotone import monotone
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.component_variances import Interactions
+from clearwood.explanation.results.effect import Effect
 from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import Scale
 

@@ -12,8 +12,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from clearwood._shared.errors import Call, InputError, Text, did_you_mean, words
 from clearwood._shared.numbers import count
-from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.agreement.agreement import agreement as _agreement
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.effect import effect as _effect
 from clearwood.explanation.explain import Explanation, explain
 from clearwood.explanation.importance.importance import importance as _importance

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 import clearwood as cw
 from clearwood.explanation import Explained
-from clearwood.explanation.adapter import blocks as _asking
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.request import Options
+from clearwood.explanation.rows import blocks as _asking
 
 
 def measured_effect(model, data, columns, **options):

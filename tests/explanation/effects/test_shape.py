@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import clearwood as cw
 from clearwood.explanation import sentence_of, shape_of
-from clearwood.explanation.effects.shape import turning_points
+from clearwood.explanation.results.shape import turning_points
 
 X = np.linspace(-1, 1, 80)[:, None]
 

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 import clearwood as cw
 from clearwood import InputError
 from clearwood.explanation import ProductGame, SumGame, TermsGame, TreeGame
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.from_model import game_of
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.terms import Term
+from clearwood.explanation.rows.rows import Rows
 from clearwood.fitted import Unit
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 

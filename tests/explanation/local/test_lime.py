@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
-from clearwood.explanation.local.lime_representation import representation_of
+from clearwood.explanation.sampling.representation import representation_of
 from clearwood.table import Column, Kind
 
 

@@ -386,7 +386,7 @@ def test_explaining_needs_no_library_of_data_frames(monkeypatch):
     fair = cw.fair(cw.learner("glm", alpha=0).fit(policies), policies)
     effects = [cw.effect(fair, policies, name).values for name in ("height", "region")]
     shapley = cw.shapley(fair, policies, policies.head(2), seed=1).values
-    adapter = "clearwood.explanation.adapter.predictor"
+    adapter = "clearwood.explanation.rows.predictor"
     monkeypatch.setattr(f"{adapter}.model_input", None)  # would make a frame
     for name, values in zip(("height", "region"), effects, strict=True):
         np.testing.assert_allclose(cw.effect(fair, policies, name).values, values)

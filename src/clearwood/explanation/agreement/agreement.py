@@ -13,9 +13,6 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
 from clearwood.checks import effective_rows
-from clearwood.explanation.adapter.blocks import limit_words
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.agreement.measures import (
     difference,
     differing_shapes,
@@ -23,10 +20,13 @@ from clearwood.explanation.agreement.measures import (
     partners_of,
 )
 from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.effect import measured_effect
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
-from clearwood.explanation.outputs import noting_zero_weights, two_rows_or_more
+from clearwood.explanation.results.outputs import noting_zero_weights, two_rows_or_more
+from clearwood.explanation.rows.blocks import limit_words
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Table
 
 __all__ = ["agreement"]

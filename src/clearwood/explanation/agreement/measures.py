@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.checks import bins_of, comparable, strength, strengths
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.outputs import axis_numbers
+from clearwood.explanation.results.effect import Effect
+from clearwood.explanation.results.outputs import axis_numbers
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
 
 __all__ = ["difference", "differing_shapes", "observed_gap", "partners_of"]

@@ -10,17 +10,17 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
 from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
 from clearwood.explanation.games.moments import Moments
 from clearwood.explanation.games.row_sums import sums_of, target_of
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
-from clearwood.explanation.outputs import one_output
+from clearwood.explanation.results.outputs import one_output
+from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
 from clearwood.parallel import needs_folder
 
 if TYPE_CHECKING:
-    from clearwood.explanation.over_parts.background import InParts
+    from clearwood.explanation.games.in_parts import InParts
 
 __all__ = ["Arithmetic"]
 

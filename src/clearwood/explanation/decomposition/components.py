@@ -12,9 +12,9 @@ from clearwood._shared.choices import BandSource
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.about import About
-from clearwood.explanation.importance.components import joined
-from clearwood.explanation.outputs import row_columns
+from clearwood.explanation.results.about import About
+from clearwood.explanation.results.component_variances import joined
+from clearwood.explanation.results.outputs import row_columns
 
 __all__ = ["Components", "counted_orders"]
 

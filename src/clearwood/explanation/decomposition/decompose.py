@@ -13,19 +13,19 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Option, bad_value, words
 from clearwood._shared.numbers import count
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.adapter.rows import Rows, label_rows
-from clearwood.explanation.adapter.stack import as_rows
-from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
 from clearwood.explanation.games.screening import interacting_columns
-from clearwood.explanation.outputs import one_output, rate_of
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.rows.rows import Rows, label_rows
+from clearwood.explanation.rows.stack import as_rows
+from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Scale, Unit, checked_scale, output_position
 
 __all__ = [

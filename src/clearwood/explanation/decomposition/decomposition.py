@@ -14,16 +14,16 @@ from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.components import Components, counted_orders
 from clearwood.explanation.decomposition.surface import Surface
-from clearwood.explanation.effects.result import BANDS, Effect
 from clearwood.explanation.games.spread import standard_errors as errors_of
-from clearwood.explanation.importance.components import ComponentVariances, Interactions
-from clearwood.explanation.importance.result import Importance
-from clearwood.explanation.outputs import one_output
-from clearwood.explanation.shapley.result import Shapley
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.component_variances import ComponentVariances, Interactions
+from clearwood.explanation.results.effect import BANDS, Effect
+from clearwood.explanation.results.importance import Importance
+from clearwood.explanation.results.outputs import one_output
+from clearwood.explanation.results.shapley import Shapley
 from clearwood.fitted import Scale
 from clearwood.table import shown_name
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.games.game import BoundGame, Game, Players
 from clearwood.explanation.games.spread import BoundSpread
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["Surface", "curves_of", "surface_of"]
 

@@ -24,11 +24,11 @@ from scipy.sparse import csr_array
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.ale_axis import Axis, axis_of, spread_over
 from clearwood.explanation.effects.bands import resampled_weights
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.request import Measured, Request
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["ale"]
 

@@ -13,10 +13,8 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.checks import effective_rows, related
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import decompose
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.ale import ale
 from clearwood.explanation.effects.bands import band as ends_of_band
 from clearwood.explanation.effects.given import Given, given_values
@@ -32,14 +30,16 @@ from clearwood.explanation.effects.request import (
     Options,
     Request,
 )
-from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.outputs import (
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.effect import Effect
+from clearwood.explanation.results.outputs import (
     noting_zero_weights,
     one_output,
     rate_of,
     rows_used,
     two_rows_or_more,
 )
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Encoder, Table, gap_shares
 
 __all__ = ["effect", "measured_effect"]

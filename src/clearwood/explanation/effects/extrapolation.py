@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.weights import quantiles
 from clearwood.checks import coordinates, effective_rows, is_ordered, related
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import NUMERIC, Column
 
 __all__ = ["EXTRAPOLATES", "WAYS", "Region", "support_of"]

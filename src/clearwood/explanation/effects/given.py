@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.adapter.compose import perturbed
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.decomposition.grid import Grid
-from clearwood.explanation.outputs import axis_numbers
+from clearwood.explanation.results.outputs import axis_numbers
+from clearwood.explanation.rows.compose import perturbed
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
 
 __all__ = ["Given", "given_values"]

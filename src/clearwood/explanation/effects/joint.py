@@ -12,13 +12,13 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.weights import quantiles
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.extrapolation import support_of
 from clearwood.explanation.effects.given import Given, given_values
 from clearwood.explanation.effects.grid import checked_column, common_levels, levels_note
-from clearwood.explanation.outputs import axis_numbers, rate_of, two_rows_or_more
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.outputs import axis_numbers, rate_of, two_rows_or_more
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
 
 __all__ = ["JointCurves", "default_values", "joint_curves"]

@@ -7,14 +7,14 @@ from scipy.special import expit, logit
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.adapter.compose import CodeRows
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.grid import Points
 from clearwood.explanation.effects.request import Band, Request
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
+from clearwood.explanation.rows.compose import CodeRows
+from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.rows.rows import Rows
 from clearwood.fitted import Unit
 
 __all__ = ["no_own_band", "own_band", "spread_of"]

@@ -7,7 +7,6 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import percent
-from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.grid import Grid
 from clearwood.explanation.decomposition.surface import surface_of
 from clearwood.explanation.effects.extrapolation import Region
@@ -15,7 +14,8 @@ from clearwood.explanation.effects.grid import Points
 from clearwood.explanation.effects.own_band import own_band
 from clearwood.explanation.effects.request import Band, Measured, Request
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import axis_numbers
+from clearwood.explanation.results.outputs import axis_numbers
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["curves", "ice", "mean_curve", "pdp", "slopes", "supported_pdp"]
 

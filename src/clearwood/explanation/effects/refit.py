@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.compose import take_rows
+from clearwood.explanation.rows.compose import take_rows
 from clearwood.fitted import as_data
 from clearwood.models import TableModel
 from clearwood.table import Table

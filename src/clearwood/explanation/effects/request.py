@@ -12,14 +12,14 @@ from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import BandChoice, BandSource, EffectKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
-from clearwood.explanation.adapter.blocks import Evaluated, evaluated_in_blocks
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.bands import mean_replicates
 from clearwood.explanation.effects.extrapolation import WAYS, Region, support_of
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import Points, points_of
-from clearwood.explanation.effects.result import TITLES
+from clearwood.explanation.results.effect import TITLES
+from clearwood.explanation.rows.blocks import Evaluated, evaluated_in_blocks
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["Band", "Extrapolation", "Measured", "Options", "Request"]
 

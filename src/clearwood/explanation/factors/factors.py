@@ -23,8 +23,7 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.supported import NotDecomposableError
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.factors.anchored import MOST_CELLS, Anchored
 from clearwood.explanation.factors.averaged import (
     Averaged,
@@ -41,6 +40,7 @@ from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.linear.contrasts import on_unseen_levels
+from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Unit
 from clearwood.models import Learner, TableModel, save
 from clearwood.table import Table, as_table, read_as

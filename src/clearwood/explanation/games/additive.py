@@ -12,8 +12,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["AdditiveGame", "BoundSum"]
 

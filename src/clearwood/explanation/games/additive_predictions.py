@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import Game
+from clearwood.explanation.rows.rows import Rows
 from clearwood.fitted import both_signs
 
 __all__ = ["LINKS", "GameCall"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.adapter.compose import beside, rows_of
+from clearwood.explanation.rows.compose import beside, rows_of
 from clearwood.fitted import Score, dense, quietly
 
 __all__ = ["ROWS_CHECKED", "ColumnTerms", "Terms"]

@@ -18,9 +18,9 @@ from clearwood._shared.checks import is_whole
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import bad_value
 from clearwood._shared.progress import Step, progress, silent
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values
 from clearwood.explanation.games.moments import GROUPS, Cross, Moments, variances
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["FEWEST_DRAWN", "BoundDraw", "bind_draw", "check_background_rows"]
 

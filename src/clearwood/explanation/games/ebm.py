@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.games.game import Reader
 from clearwood.explanation.games.terms import Term, TermsGame, as_places, sum_of
+from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Unit
 
 __all__ = ["ebm_game", "is_ebm"]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.supported import unsupported
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
@@ -21,6 +20,7 @@ from clearwood.explanation.games.readers import EncodedReader, ForestReader, Mat
 from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.rows.supported import unsupported
 from clearwood.fitted import (
     Score,
     Unit,

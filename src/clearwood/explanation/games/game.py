@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.rows.rows import Rows
 from clearwood.fitted import Unit
 
 if TYPE_CHECKING:

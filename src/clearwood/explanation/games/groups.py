@@ -8,7 +8,6 @@ import numpy as np
 
 from clearwood._shared.arrays import Index
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import Game, Players
 from clearwood.explanation.games.products import ProductGame
@@ -16,6 +15,7 @@ from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.rows.rows import Rows
 from clearwood.table import Column, Kind
 
 __all__ = ["Grouping", "grouped", "player_column", "players_of"]

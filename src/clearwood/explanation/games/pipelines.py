@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.compose import rows_of
-from clearwood.explanation.adapter.rows import Rows, no_background, plain_rows
-from clearwood.explanation.adapter.supported import EXPLAINED, NotDecomposableError
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import ROWS_CHECKED, ColumnTerms
+from clearwood.explanation.rows.compose import rows_of
+from clearwood.explanation.rows.rows import Rows, no_background, plain_rows
+from clearwood.explanation.rows.supported import EXPLAINED, NotDecomposableError
 from clearwood.fitted import Score, as_data, fitted_names, model_input, name_of, user_columns
 
 __all__ = ["PipelineReader", "pipeline_game"]

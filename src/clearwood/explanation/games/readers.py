@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.rows import LateCodes, Rows, plain_rows, rows_of_table
+from clearwood.explanation.rows.rows import LateCodes, Rows, plain_rows, rows_of_table
 from clearwood.fitted import as_data, user_columns
 from clearwood.forest import Forest, LearnerEncoder, default_names
 from clearwood.table import Column, Encoder, Schema, Table, as_table

@@ -7,9 +7,9 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Players
 from clearwood.explanation.games.moments import Moments
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["Sums", "sums_of", "target_of"]
 

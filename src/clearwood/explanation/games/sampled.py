@@ -15,14 +15,14 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, progress, silent
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values
 from clearwood.explanation.games.moments import Moments, crossed, variances
-from clearwood.explanation.shapley.estimate import Stopping
-from clearwood.explanation.shapley.permutations import by_permutations
-from clearwood.explanation.shapley.subsets import by_subsets
-from clearwood.explanation.shapley.value_functions import Interventional
+from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.sampling.estimate import Stopping
+from clearwood.explanation.sampling.permutations import by_permutations
+from clearwood.explanation.sampling.subsets import by_subsets
+from clearwood.explanation.sampling.value_functions import Interventional
 
 __all__ = ["BoundSample", "SampledGame"]
 

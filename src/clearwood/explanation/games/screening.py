@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["interacting_columns"]
 
@@ -22,7 +22,7 @@ def interacting_columns(predictor: Predictor, n_rows: int, seed: int) -> tuple[i
 
     Examples
     --------
-    >>> from clearwood.explanation.adapter.explained import Explained
+    >>> from clearwood.explanation.decomposition.explained import Explained
     >>> X = np.random.default_rng(0).normal(size=(100, 20))
     >>> model = lambda X: X[:, 3] * X[:, 17] + X[:, 0]
     >>> chosen = interacting_columns(Explained(model, X).predictor(), 100, seed=0)

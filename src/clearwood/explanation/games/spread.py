@@ -15,8 +15,8 @@ from scipy import stats
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import SpreadSource
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["BoundSpread", "GameSpread", "half_widths", "satterthwaite", "standard_errors"]
 

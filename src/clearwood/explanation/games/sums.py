@@ -8,9 +8,9 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["BoundGames", "SumGame", "leaves_of"]
 

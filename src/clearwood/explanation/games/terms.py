@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
+from clearwood.explanation.rows.rows import Rows
 
 __all__ = ["BoundTerms", "Term", "TermsGame", "as_places", "sum_of"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.models import Learner
 

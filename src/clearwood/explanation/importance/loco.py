@@ -12,11 +12,11 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.compose import ArrayRows, frame_rows, take_rows
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.refit import Training
 from clearwood.explanation.importance.losses import row_loss
+from clearwood.explanation.rows.compose import ArrayRows, frame_rows, take_rows
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Table
 
 __all__ = ["loco_differences"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.losses import LOSSES
 
 __all__ = ["RowLoss", "row_loss"]

@@ -11,9 +11,6 @@ from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.errors import bad_value
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.blocks import limit_words
-from clearwood.explanation.adapter.compose import take_rows
-from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band, mean_replicates, resampled_weights
 from clearwood.explanation.effects.grid import points_of
@@ -24,8 +21,11 @@ from clearwood.explanation.importance.loco import loco_differences
 from clearwood.explanation.importance.losses import row_loss
 from clearwood.explanation.importance.permutation import permutation_differences
 from clearwood.explanation.importance.request import Request
-from clearwood.explanation.importance.result import Importance
 from clearwood.explanation.local.contributions import linear_terms, standardised
+from clearwood.explanation.results.importance import Importance
+from clearwood.explanation.rows.blocks import limit_words
+from clearwood.explanation.rows.compose import take_rows
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import Unit
 

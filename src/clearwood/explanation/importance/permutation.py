@@ -9,8 +9,8 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.progress import progress
 from clearwood.checks import bins_of, coordinates, is_ordered, ranks, related
-from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.importance.losses import RowLoss
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["permutation_differences", "strata"]
 

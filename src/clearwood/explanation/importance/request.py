@@ -13,11 +13,11 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import players_of
-from clearwood.explanation.outputs import two_rows_or_more
+from clearwood.explanation.results.outputs import two_rows_or_more
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.models import Learner
 from clearwood.table import Table
 

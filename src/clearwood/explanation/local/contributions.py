@@ -13,8 +13,8 @@ from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.rounding import without_rounding
-from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.decomposition.decompose import chosen_output
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.products import as_additive
 from clearwood.fitted import Unit
 from clearwood.table import Column

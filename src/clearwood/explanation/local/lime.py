@@ -13,16 +13,16 @@ from clearwood._shared.errors import InputError, Option, bad_value, unknown_choi
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.blocks import limit_words
-from clearwood.explanation.adapter.compose import perturbed
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.adapter.stack import chosen_row, stacked
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
-from clearwood.explanation.local.lime_representation import Representation, representation_of
 from clearwood.explanation.local.lime_result import Lime
-from clearwood.explanation.outputs import noting_zero_weights
+from clearwood.explanation.results.outputs import noting_zero_weights
+from clearwood.explanation.rows.blocks import limit_words
+from clearwood.explanation.rows.compose import perturbed
+from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.rows.stack import chosen_row, stacked
+from clearwood.explanation.sampling.representation import Representation, representation_of
 
 __all__ = ["lime"]
 

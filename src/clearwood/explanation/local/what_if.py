@@ -11,10 +11,10 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.numbers import cell, number
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.stack import chosen_row
-from clearwood.explanation.shapley.subsets import all_coalitions, shapley_weights
-from clearwood.explanation.shapley.value_functions import Interventional
+from clearwood.explanation.decomposition.explained import Explained
+from clearwood.explanation.rows.stack import chosen_row
+from clearwood.explanation.sampling.subsets import all_coalitions, shapley_weights
+from clearwood.explanation.sampling.value_functions import Interventional
 from clearwood.fitted import Unit
 from clearwood.models import TableModel
 from clearwood.table import Kind, Table, as_table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.rows.rows import Rows
 from clearwood.forest import Forest
 from clearwood.table import Column, Kind
 

@@ -9,11 +9,11 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, words
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.monotone.prove import Counterexample, Prover
 from clearwood.explanation.monotone.result import Direction, Monotone, MonotoneClaim, Witness
+from clearwood.explanation.rows.predictor import Predictor
 from clearwood.fitted import Unit
 from clearwood.table import Kind
 

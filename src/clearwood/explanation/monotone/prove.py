@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.factors.cells import user_cuts
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import Terms
@@ -19,6 +18,7 @@ from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.monotone.axes import axes_of, cells, line_of, ordered_codes
 from clearwood.explanation.monotone.curves import rises, slope_terms
 from clearwood.explanation.monotone.forests import Box, LeastStep, Splits, least_step
+from clearwood.explanation.rows.rows import Rows
 from clearwood.table import Column
 
 __all__ = ["Counterexample", "Proof", "Prover"]

@@ -17,10 +17,14 @@ from scipy.special import ndtr, ndtri
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import Conditional
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
-from clearwood.explanation.adapter.compose import perturbed
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.local.lime_representation import representation_of
-from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
+from clearwood.explanation.decomposition.explained import Explained
+from clearwood.explanation.rows.compose import perturbed
+from clearwood.explanation.sampling.representation import representation_of
+from clearwood.explanation.sampling.value_functions import (
+    Coalitions,
+    CoalitionValues,
+    ValueFunction,
+)
 from clearwood.fitted import Scale, Unit
 from clearwood.table import NUMERIC, Column, Kind
 

@@ -14,27 +14,27 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import Step, progress
-from clearwood.explanation.adapter.blocks import limit_words
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.rows import label_rows, no_background
-from clearwood.explanation.adapter.stack import as_rows
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import plain_baseline
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
-from clearwood.explanation.outputs import one_output, rate_of
-from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
-from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.results.shapley import Shapley
+from clearwood.explanation.rows.blocks import limit_words
+from clearwood.explanation.rows.rows import label_rows, no_background
+from clearwood.explanation.rows.stack import as_rows
+from clearwood.explanation.sampling.estimate import Estimate, OutOfTimeError, Stopping
+from clearwood.explanation.sampling.kernel_regression import by_kernel_regression
+from clearwood.explanation.sampling.permutations import by_permutations
+from clearwood.explanation.sampling.subsets import by_subsets
+from clearwood.explanation.sampling.value_functions import Interventional, ValueFunction
 from clearwood.explanation.shapley.observational import (
     ASSUMPTIONS,
     ForestWeights,
     conditional_for,
     observational,
 )
-from clearwood.explanation.shapley.permutations import by_permutations
-from clearwood.explanation.shapley.result import Shapley
-from clearwood.explanation.shapley.subsets import by_subsets
-from clearwood.explanation.shapley.value_functions import Interventional, ValueFunction
 from clearwood.fitted import Scale
 from clearwood.table import Table
 

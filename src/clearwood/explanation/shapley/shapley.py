@@ -11,10 +11,6 @@ from clearwood._shared.choices import BackgroundRows, Conditional, ShapleyMethod
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
 from clearwood._shared.errors import Draw, InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
-from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
@@ -22,12 +18,16 @@ from clearwood.explanation.decomposition.decompose import (
     drawn_note,
     single_row_note,
 )
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.drawn import check_background_rows
 from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import rate_of
-from clearwood.explanation.shapley.result import Shapley
+from clearwood.explanation.results.about import About
+from clearwood.explanation.results.outputs import rate_of
+from clearwood.explanation.results.shapley import Shapley
+from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
+from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 from clearwood.explanation.shapley.written import shapley_of_outputs, written_shapley
 from clearwood.fitted import Scale, checked_scale

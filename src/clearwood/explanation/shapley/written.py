@@ -10,10 +10,6 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import Draw, InputError, Option, words
-from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
@@ -21,12 +17,16 @@ from clearwood.explanation.decomposition.decompose import (
     drawn_note,
     plain_baseline,
 )
+from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import BoundGame, Game, Values
 from clearwood.explanation.games.groups import grouped
+from clearwood.explanation.games.in_parts import InParts
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import one_output, rate_of
-from clearwood.explanation.over_parts.background import InParts
-from clearwood.explanation.shapley.result import Shapley
+from clearwood.explanation.results.about import About
+from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.results.shapley import Shapley
+from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Scale
 from clearwood.parallel import Written, needs_folder
 from clearwood.table import Parts, Table

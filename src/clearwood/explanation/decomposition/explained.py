@@ -16,21 +16,21 @@ from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import BackgroundRows
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
-from clearwood.explanation.adapter.compose import CodeRows, take_rows
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
-from clearwood.explanation.adapter.rows import Rows, joined_rows, label_rows, no_background
-from clearwood.explanation.adapter.stack import as_rows, stacked
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.additive_predictions import LINKS, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
 from clearwood.explanation.games.groups import grouped
+from clearwood.explanation.games.in_parts import SAMPLE, InParts
 from clearwood.explanation.games.pipelines import PipelineReader
 from clearwood.explanation.games.readers import EncodedReader
 from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.over_parts.background import SAMPLE, InParts
+from clearwood.explanation.rows.compose import CodeRows, take_rows
+from clearwood.explanation.rows.predictor import Predictor, predictor_of_anything
+from clearwood.explanation.rows.rows import Rows, joined_rows, label_rows, no_background
+from clearwood.explanation.rows.stack import as_rows, stacked
 from clearwood.fitted import (
     Scale,
     as_data,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = ["CoalitionValues", "Coalitions", "Interventional", "ValueFunction"]
 

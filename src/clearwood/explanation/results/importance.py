@@ -11,9 +11,13 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.explanation.decomposition.about import About
-from clearwood.explanation.importance.components import ComponentVariances, Interactions, joined
-from clearwood.explanation.outputs import rows_used
+from clearwood.explanation.results.about import About
+from clearwood.explanation.results.component_variances import (
+    ComponentVariances,
+    Interactions,
+    joined,
+)
+from clearwood.explanation.results.outputs import rows_used
 from clearwood.fitted import Unit
 
 __all__ = ["TITLES", "Importance"]

@@ -15,8 +15,8 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
-from clearwood.explanation.adapter.compose import ArrayRows, Compose, TableRows, frame_rows
-from clearwood.explanation.adapter.rows import label_rows
+from clearwood.explanation.rows.compose import ArrayRows, Compose, TableRows, frame_rows
+from clearwood.explanation.rows.rows import label_rows
 from clearwood.fitted import Scale, Scorer, Unit, model_input, scorer_of, user_columns
 from clearwood.models import TableModel
 from clearwood.table import Column, Table, shown_name

@@ -9,8 +9,8 @@ import numpy as np
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.frames import installed_library
 from clearwood._shared.numbers import count
-from clearwood.explanation.adapter.compose import take_rows
-from clearwood.explanation.adapter.rows import joined_column, no_background
+from clearwood.explanation.rows.compose import take_rows
+from clearwood.explanation.rows.rows import joined_column, no_background
 from clearwood.fitted import as_data
 from clearwood.forest import LearnerEncoder
 from clearwood.models import TableModel

@@ -8,8 +8,8 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.games.moments import jackknife_errors
+from clearwood.explanation.results.about import About
 
 __all__ = ["ComponentVariances", "Interactions", "joined"]
 

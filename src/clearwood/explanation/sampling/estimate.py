@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.shapley.value_functions import ValueFunction
+from clearwood.explanation.sampling.value_functions import ValueFunction
 
 __all__ = ["Estimate", "OutOfTimeError", "Stopping", "over_background"]
 

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
-from clearwood.explanation.shapley.estimate import (
+from clearwood.explanation.sampling.estimate import (
     ROWS_PER_CALL,
     Estimate,
     OutOfTimeError,
     Stopping,
     over_background,
 )
-from clearwood.explanation.shapley.value_functions import ValueFunction
+from clearwood.explanation.sampling.value_functions import ValueFunction
 
 __all__ = ["all_coalitions", "by_subsets", "shapley_weights"]
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import size
-from clearwood.explanation.adapter.rows import Rows, no_background
 from clearwood.explanation.games.game import (
     BoundGame,
     Counts,
@@ -29,6 +28,7 @@ from clearwood.explanation.games.row_sums import Sums, sums_of
 from clearwood.explanation.games.spread import BoundSpread, GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import BoundTrees, TreeGame
+from clearwood.explanation.rows.rows import Rows, no_background
 from clearwood.kernels import Background, Trees
 from clearwood.parallel import Run, State, Written, over, write_parts
 from clearwood.table import Parts, Role, Table

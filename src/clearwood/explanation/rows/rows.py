@@ -14,7 +14,7 @@ from clearwood._shared.messages import tell
 from clearwood.table import Column, Table
 
 if TYPE_CHECKING:
-    from clearwood.explanation.adapter.predictor import Predictor
+    from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = [
     "LateCodes",

@@ -1,1 +1,0 @@
-"""A model and its data, in the form that explanations use."""

@@ -1,1 +1,0 @@
-"""Explanations of a model over rows that stay where they are."""

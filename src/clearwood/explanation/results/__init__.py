@@ -1,0 +1,1 @@
+"""What explanations return: typed results, and how they are named and worded."""

@@ -1,0 +1,1 @@
+"""The user's rows, as explanations take them apart and put them together."""

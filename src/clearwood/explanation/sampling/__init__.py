@@ -1,0 +1,1 @@
+"""Values of coalitions of columns, estimated from drawn coalitions and orders."""
