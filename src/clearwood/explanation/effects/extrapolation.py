@@ -13,11 +13,8 @@ from clearwood.checks import coordinates, effective_rows, is_ordered, related
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import NUMERIC, Column
 
-__all__ = ["EXTRAPOLATES", "WAYS", "Region", "support_of"]
+__all__ = ["WAYS", "Region", "support_of"]
 
-
-#: A grid point extrapolates if more than this share of the rows there lie outside the data.
-EXTRAPOLATES = 0.2
 
 #: How rows outside the data are found.
 WAYS = ("distance", "isolation")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 
-__all__ = ["Cross", "Moments", "crossed", "jackknife_errors", "variances"]
+__all__ = ["Cross", "Moments", "crossed", "variances"]
 
 #: Parts into which either kind of rows is divided; each is left out once.
 GROUPS = 10
@@ -146,14 +146,3 @@ def _variance(numbers: Floats, at: Floats, over: Floats, cross: Cross) -> Floats
         # of a sample to that of all rows
         spread = spread / (1 - (at**2).sum()) * (1 - 1 / cross.n_rows)
     return np.asarray(np.maximum(spread, 0.0))
-
-
-def jackknife_errors(replicates: Floats) -> Floats:
-    """Compute standard errors from values with each group left out: (2 · GROUPS, ...) to (...).
-
-    The draws of both kinds of rows add up.
-    """
-    total = np.zeros(replicates.shape[1:])
-    for half in (replicates[:GROUPS], replicates[GROUPS:]):
-        total += (GROUPS - 1) / GROUPS * ((half - half.mean(axis=0)) ** 2).sum(axis=0)
-    return np.sqrt(total)

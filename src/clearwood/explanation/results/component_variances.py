@@ -8,7 +8,6 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.explanation.games.moments import jackknife_errors
 from clearwood.explanation.results.about import About
 
 __all__ = ["ComponentVariances", "Interactions", "joined"]
@@ -129,7 +128,7 @@ class ComponentVariances:
         if self.replicates is None:
             return None
         summed = self.replicates.sum(axis=-1)
-        return jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
+        return _jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
 
     def interactions(self, about: About) -> "Interactions":
         """Return the components of two and more columns, largest variance first."""
@@ -249,3 +248,16 @@ class Interactions(Result):
         from clearwood.plot import plot_interactions
 
         return plot_interactions(self, **options)
+
+
+def _jackknife_errors(replicates: Floats) -> Floats:
+    """Compute standard errors from values with each group left out: (2 · groups, ...) to (...).
+
+    One half leaves out groups of the rows that are measured, the other groups of the rows that are
+    averaged over; the draws of both add up.
+    """
+    n_groups = len(replicates) // 2
+    total = np.zeros(replicates.shape[1:])
+    for half in (replicates[:n_groups], replicates[n_groups:]):
+        total += (n_groups - 1) / n_groups * ((half - half.mean(axis=0)) ** 2).sum(axis=0)
+    return np.sqrt(total)

@@ -12,14 +12,16 @@ from clearwood._shared.choices import BandSource, EffectKind
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, number, percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.results.about import About
 from clearwood.explanation.results.outputs import grid_columns, rows_used
 from clearwood.explanation.results.shape import sentence_of
 from clearwood.fitted import Unit
 from clearwood.table import gaps_listed
 
-__all__ = ["BANDS", "FEW_FREEDOM", "TITLES", "Effect"]
+__all__ = ["BANDS", "EXTRAPOLATES", "FEW_FREEDOM", "TITLES", "Effect"]
+
+#: A grid point extrapolates if more than this share of the rows there lie outside the data.
+EXTRAPOLATES = 0.2
 
 #: Fewer degrees of freedom than this are stated with a band: intervals of 90 % are 3 % wider.
 FEW_FREEDOM = 30
