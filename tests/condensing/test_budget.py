@@ -9,7 +9,6 @@ from sklearn.ensemble import RandomForestRegressor
 import clearwood as cw
 from clearwood._shared import memory
 from clearwood.condensing import DoesNotFitError, Limit, LittleProvedWarning, Region, load
-from clearwood.condensing import budget as budget_module
 
 # most budgets here are far too small on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::clearwood.condensing.LittleProvedWarning")
@@ -146,7 +145,7 @@ def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_o
     X = rng.normal(size=(2000, 8))
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
     model = GradientBoostingClassifier(n_estimators=100, max_depth=4, random_state=0).fit(X, y)
-    monkeypatch.setattr(budget_module, "_MOST_BYTES", 3_000_000)
+    monkeypatch.setattr("clearwood.condensing.tree.budget._MOST_BYTES", 3_000_000)
     with pytest.raises(DoesNotFitError, match=r"does not fit.*leaves=1000.*tolerance") as error:
         cw.condense(model)
     assert error.value.memory == 3_000_000
@@ -161,7 +160,7 @@ def test_the_estimate_leaves_out_what_is_easy_to_decide(monkeypatch):
     X = np.random.default_rng(0).exponential(size=(3000, 5))
     model = GradientBoostingClassifier(n_estimators=60, random_state=0).fit(X, X.prod(axis=1) > 5)
     n_nodes = cw.condense(model, effort="fast").n_nodes
-    monkeypatch.setattr(budget_module, "_MOST_BYTES", 1_000_000)
+    monkeypatch.setattr("clearwood.condensing.tree.budget._MOST_BYTES", 1_000_000)
     with pytest.raises(DoesNotFitError) as error:
         cw.condense(model, effort="fast")
     assert error.value.n_nodes / error.value.share < n_nodes / 2

@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 import clearwood as cw
 from clearwood import InputError
 from clearwood.condensing import Verdict
-from clearwood.condensing.doubles import just_below, last_double
 from clearwood.condensing.proof.joint_ranks import joint_ranks
+from clearwood.condensing.tree.doubles import just_below, last_double
 from clearwood.forest import links
 
 PER_NODE = [

@@ -13,13 +13,6 @@ from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, percent
-from clearwood.condensing.budget import (
-    Budget,
-    DoesNotFitError,
-    Limit,
-    LittleProvedWarning,
-    ProofTooLargeError,
-)
 from clearwood.condensing.compose.atoms import atoms_of
 from clearwood.condensing.compose.composed import composed_of_tree
 from clearwood.condensing.compose.decision import MOST_IN_PAIRS, decision_for
@@ -33,12 +26,20 @@ from clearwood.condensing.compose.kernel import (
 )
 from clearwood.condensing.compose.likely_rows import with_likely_rows
 from clearwood.condensing.compose.restrict import restricted
-from clearwood.condensing.condensed import Condensed, bare, shell_of
-from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.names import with_names_of
-from clearwood.condensing.proof.certificate import Certificate, Region
-from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
+from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.surrogates import with_surrogates
+from clearwood.condensing.tree.budget import (
+    Budget,
+    DoesNotFitError,
+    Limit,
+    LittleProvedWarning,
+    ProofTooLargeError,
+)
+from clearwood.condensing.tree.certificate import Certificate, Region
+from clearwood.condensing.tree.condensed_tree import bare, shell_of
+from clearwood.condensing.tree.diagram import Diagram
+from clearwood.condensing.tree.fingerprint import of_diagram, of_forest
+from clearwood.condensing.tree.names import with_names_of
 from clearwood.forest import Forest, from_model, rounded
 from clearwood.kernels import threads
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood.condensing.compose.atoms import Atoms
-from clearwood.condensing.diagram import Diagram, leaf_counts
+from clearwood.condensing.tree.diagram import Diagram, leaf_counts
 from clearwood.forest import Forest, links, raw_of_leaves
 
 __all__ = ["Composed", "composed_of_tree"]

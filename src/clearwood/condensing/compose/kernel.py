@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from clearwood import kernels
 from clearwood._shared.choices import Effort, Objective
-from clearwood.condensing.budget import Limit
 from clearwood.condensing.compose.atoms import Atoms
 from clearwood.condensing.compose.composed import Composed
 from clearwood.condensing.compose.decision import Decision, gains
+from clearwood.condensing.tree.budget import Limit
 from clearwood.forest import Forest
 
 __all__ = ["Attempt", "Box", "Problem", "Shrinking", "Solution", "compose_all", "compose_within"]

@@ -1,7 +1,7 @@
 """A condensed tree as C source without dependencies."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood._shared.errors import bad_value
 from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
@@ -13,15 +13,13 @@ from clearwood.condensing.reading.questions import (
     value_names,
 )
 from clearwood.condensing.reading.sources import LevelSource, column_names, data_names, sources
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.forest import Forest, LearnerEncoder
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_c"]
 
 
-def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
+def to_c(condensed: CondensedTree, *, name: str = "clearwood") -> str:
     """Write C99 source with a function ``<name>_predict``.
 
     It takes a row of doubles, the user's columns for a learner and else the model's, in the order

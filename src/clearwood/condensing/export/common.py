@@ -1,21 +1,19 @@
 """What exports to other languages share: which trees they can hold, and which columns they need."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood.condensing.reading.questions import Question, leaf_predictions
 from clearwood.condensing.reading.sources import column_names, derived_columns
 from clearwood.condensing.reading.wording import too_large
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_derived_columns"]
 
 
-def exported_predictions(condensed: "Condensed", form: str) -> dict[int, Any]:
+def exported_predictions(condensed: CondensedTree, form: str) -> dict[int, Any]:
     """Return the one label or number of each leaf, or raise where a form cannot hold the tree."""
     if not condensed.diagram.certified.all():
         raise InputError(
@@ -40,7 +38,7 @@ def refuse_many_leaves(n_leaves: int, most: int, form: str) -> None:
         )
 
 
-def warn_of_derived_columns(condensed: "Condensed", questions: Sequence[Question | None]) -> None:
+def warn_of_derived_columns(condensed: CondensedTree, questions: Sequence[Question | None]) -> None:
     """Warn where an export needs columns that an encoder makes and no table of the user has."""
     names = column_names(condensed.shell)
     used = {names[question.column] for question in questions if question is not None}

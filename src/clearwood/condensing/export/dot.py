@@ -1,18 +1,14 @@
 """A condensed tree in the DOT language of Graphviz."""
 
-from typing import TYPE_CHECKING
-
 from clearwood.condensing.reading.wording import Wording, too_large
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["to_dot"]
 
 _MOST_NODES = 20_000
 
 
-def to_dot(condensed: "Condensed") -> str:
+def to_dot(condensed: CondensedTree) -> str:
     """Write the diagram, with equal branches drawn once, as a graph for Graphviz.
 
     Examples

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +15,14 @@ from clearwood.condensing.reading.questions import (
     questions,
     value_names,
 )
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["to_onnx"]
 
 _MOST_LEAVES = 1_000_000
 
 
-def to_onnx(condensed: "Condensed") -> Any:
+def to_onnx(condensed: CondensedTree) -> Any:
     """Return an ONNX model, as the onnx package has it.
 
     Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
@@ -140,7 +138,7 @@ class _Node:
     leaf: int = -1  # the node of the diagram
 
 
-def _unfolded(condensed: "Condensed") -> list[_Node]:
+def _unfolded(condensed: CondensedTree) -> list[_Node]:
     """Write the tree with every branch in full, each question as comparisons with numbers."""
     tree: list[_Node] = []
     of_node = questions(condensed, encoded=True)
@@ -173,7 +171,7 @@ def _add(tree: list[_Node], node: _Node, parent: int, *, side: bool) -> int:
     return len(tree) - 1
 
 
-def _steps(question: Question, condensed: "Condensed") -> list[tuple[float, bool, bool]]:
+def _steps(question: Question, condensed: CondensedTree) -> list[tuple[float, bool, bool]]:
     """Return the intervals from below: end, whether it goes left, whether missing values do so too.
 
     The last has no end; what comes there has failed every comparison, as missing values do unless

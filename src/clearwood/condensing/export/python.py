@@ -1,7 +1,7 @@
 """A condensed tree as a Python module without imports."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
 from clearwood.condensing.reading.questions import (
@@ -12,9 +12,7 @@ from clearwood.condensing.reading.questions import (
     value_names,
 )
 from clearwood.condensing.reading.sources import data_names
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["to_python"]
 
@@ -22,7 +20,7 @@ __all__ = ["to_python"]
 _SHARED = 8
 
 
-def to_python(condensed: "Condensed") -> str:
+def to_python(condensed: CondensedTree) -> str:
     """Write a module with a function ``predict(row)``.
 
     A row is a mapping from the names in ``COLUMNS``, the columns that the tree uses, to values;
@@ -90,7 +88,7 @@ def to_python(condensed: "Condensed") -> str:
 class _Writer:
     """Writes the branch with fewer leaves inside an if and goes on below it with the other."""
 
-    def __init__(self, condensed: "Condensed") -> None:
+    def __init__(self, condensed: CondensedTree) -> None:
         self.called: set[int] = set()
         self._predictions = exported_predictions(condensed, "Python source")
         if value_names(condensed):

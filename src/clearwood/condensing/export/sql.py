@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood._shared.errors import InputError
 from clearwood.condensing.export.common import (
@@ -18,9 +18,7 @@ from clearwood.condensing.reading.questions import (
     value_names,
 )
 from clearwood.condensing.reading.sources import data_names
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["condition", "identifier", "literal", "to_sql"]
 
@@ -29,7 +27,7 @@ _LARGEST = "1.7976931348623157e308"
 
 
 def to_sql(
-    condensed: "Condensed", *, table: str | Sequence[str], column: str = "prediction"
+    condensed: CondensedTree, *, table: str | Sequence[str], column: str = "prediction"
 ) -> str:
     """Write a SELECT that adds the prediction to a table.
 
@@ -87,7 +85,7 @@ class _Writer:
     Cases then nest no deeper than the logarithm of the number of leaves: parsers have limits.
     """
 
-    def __init__(self, condensed: "Condensed") -> None:
+    def __init__(self, condensed: CondensedTree) -> None:
         self._diagram = condensed.diagram
         self._names = [identifier(name) for name in data_names(condensed.shell)]
         self.questions = questions(condensed)

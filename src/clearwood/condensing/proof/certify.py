@@ -20,13 +20,14 @@ from clearwood import kernels
 from clearwood._shared.arrays import Floats
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Call, InputError, words
-from clearwood.condensing.budget import checked_memory
-from clearwood.condensing.condensed import Condensed, bare, shell_of
-from clearwood.condensing.names import as_written
-from clearwood.condensing.proof.certificate import Certification, Verdict, claim
-from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
 from clearwood.condensing.proof.joint_ranks import JointRanks, joint_ranks
 from clearwood.condensing.proof.whole_sums import WholeSums, whole_sums
+from clearwood.condensing.tree.budget import checked_memory
+from clearwood.condensing.tree.certificate import Certification, Verdict, claim
+from clearwood.condensing.tree.condensed_tree import CondensedTree, bare, shell_of
+from clearwood.condensing.tree.fingerprint import of_diagram, of_forest
+from clearwood.condensing.tree.json import read_file
+from clearwood.condensing.tree.names import as_written
 from clearwood.forest import Forest, from_model, links
 
 __all__ = ["certify"]
@@ -48,7 +49,7 @@ _SETTINGS = (
 
 
 def certify(
-    condensed: Condensed | str | os.PathLike[str],
+    condensed: CondensedTree | str | os.PathLike[str],
     model: Any,
     *,
     time_limit: float | None = None,
@@ -123,13 +124,11 @@ def certify(
     return _with_row(replace(result, verdict=Verdict.DIFFERENT), tree, forest, row)
 
 
-def _tree_of(condensed: Any) -> Condensed:
-    if isinstance(condensed, Condensed):
+def _tree_of(condensed: Any) -> CondensedTree:
+    if isinstance(condensed, CondensedTree):
         return condensed
     if isinstance(condensed, str | os.PathLike):
-        from clearwood.condensing.export.json import load
-
-        return load(condensed, check=False)
+        return read_file(condensed, CondensedTree, check=False)
     raise InputError(
         f"certify takes a condensed tree or its JSON file, not {type(condensed).__name__}",
         parameter="condensed",
@@ -149,7 +148,7 @@ def _forest_of(model: Any) -> Forest:
     return from_model(model)
 
 
-def _refuse_other_model(tree: Condensed, forest: Forest) -> None:
+def _refuse_other_model(tree: CondensedTree, forest: Forest) -> None:
     sides: list[str] = []
     one, two = tree.classes, forest.classes
     if [*map(as_written, tree.feature_names)] != [*map(as_written, forest.feature_names)]:
@@ -178,7 +177,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _other_setting(tree: Condensed, forest: Forest) -> str | None:
+def _other_setting(tree: CondensedTree, forest: Forest) -> str | None:
     """Name a setting that shows raw predictions differently, where there is one."""
     if forest.classes is not None and list(tree.classes) != list(forest.classes):  # type: ignore[arg-type]
         return "classes"
@@ -189,7 +188,7 @@ def _other_setting(tree: Condensed, forest: Forest) -> str | None:
     return None
 
 
-def _differing_row(tree: Condensed, forest: Forest) -> Floats | None:
+def _differing_row(tree: CondensedTree, forest: Forest) -> Floats | None:
     """Draw rows until tree and ensemble, which have other settings, differ at one."""
     ranks = joint_ranks([forest, tree.diagram], forest.n_features)
     rng = np.random.default_rng(0)
@@ -232,7 +231,7 @@ def _ensemble(forest: Forest, sums: WholeSums, cut: NDArray[np.int32]) -> dict[s
 
 
 def _claim(
-    tree: Condensed, forest: Forest, sums: WholeSums, cut: NDArray[np.int32]
+    tree: CondensedTree, forest: Forest, sums: WholeSums, cut: NDArray[np.int32]
 ) -> dict[str, Any]:
     diagram = tree.diagram
     mode: str = tree.equal
@@ -279,7 +278,7 @@ def _claim(
 
 
 def _counterexample(
-    tree: Condensed, forest: Forest, ranks: JointRanks, outcome: Mapping[str, Any]
+    tree: CondensedTree, forest: Forest, ranks: JointRanks, outcome: Mapping[str, Any]
 ) -> Floats | None:
     """Return a row at which the two differ, if the kernel or a leaf that it left open has one."""
     verdict = _VERDICTS[outcome["verdict"]]
@@ -294,7 +293,7 @@ def _counterexample(
     return None
 
 
-def _predictions(tree: Condensed, forest: Forest, row: Floats) -> tuple[Any, Any]:
+def _predictions(tree: CondensedTree, forest: Forest, row: Floats) -> tuple[Any, Any]:
     """Return what both predict for a row of the model's matrix."""
     raw = bare(forest).predict_raw(row[None, :])
     leaf = int(tree.diagram.apply(row[None, :])[0])
@@ -314,7 +313,9 @@ def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _with_row(result: Certification, tree: Condensed, forest: Forest, row: Floats) -> Certification:
+def _with_row(
+    result: Certification, tree: CondensedTree, forest: Forest, row: Floats
+) -> Certification:
     of_tree, of_ensemble = _predictions(tree, forest, row)
     return replace(
         result,

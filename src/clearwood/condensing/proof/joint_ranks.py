@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.doubles import just_below, last_double
+from clearwood.condensing.tree.diagram import Diagram
+from clearwood.condensing.tree.doubles import just_below, last_double
 from clearwood.forest import ZERO, Forest, goes_left, rounded
 
 __all__ = ["JointRanks", "joint_ranks"]

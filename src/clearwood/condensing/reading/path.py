@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.frames import frame
 from clearwood._shared.results import Result
 from clearwood.condensing.reading.wording import Condition, Wording
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["Path", "path"]
 
@@ -58,7 +56,7 @@ class Path(Result):
         return self.sentence
 
 
-def path(condensed: "Condensed", row: Any, *, units: Mapping[str, str] | None = None) -> Path:
+def path(condensed: CondensedTree, row: Any, *, units: Mapping[str, str] | None = None) -> Path:
     """Return the few conditions that decide one row.
 
     Conditions are merged by column. Those that can be dropped without another prediction in the box
@@ -117,7 +115,7 @@ def path(condensed: "Condensed", row: Any, *, units: Mapping[str, str] | None = 
     )
 
 
-def _one_row(condensed: "Condensed", row: Any) -> Any:
+def _one_row(condensed: CondensedTree, row: Any) -> Any:
     if isinstance(row, Mapping):
         return frame({str(name): [value] for name, value in row.items()})
     if isinstance(row, list | tuple) and not any(isinstance(v, list | tuple) for v in row):
@@ -131,7 +129,7 @@ def _one_row(condensed: "Condensed", row: Any) -> Any:
 
 
 def _widened(
-    condensed: "Condensed", wording: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: CondensedTree, wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> dict[int, Condition]:
     """Drop conditions on whole columns that change no prediction in the box of the others."""
     kept = dict(conditions)
@@ -149,7 +147,7 @@ def _tightness(condition: Condition) -> int:
 
 
 def _only_leaf(
-    condensed: "Condensed", wording: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: CondensedTree, wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> bool:
     """Whether every row that meets the conditions is predicted as at a leaf; gives up early."""
     diagram = condensed.diagram
@@ -175,7 +173,7 @@ def _only_leaf(
     return True
 
 
-def _same_prediction(condensed: "Condensed", one: int, other: int) -> bool:
+def _same_prediction(condensed: CondensedTree, one: int, other: int) -> bool:
     diagram = condensed.diagram
     return one == other or bool(
         diagram.certified[one]

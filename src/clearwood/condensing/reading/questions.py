@@ -6,12 +6,11 @@ missing and marks for missing values are worked into these, so no export needs t
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood.condensing.doubles import just_below, last_double
 from clearwood.condensing.reading.sources import (
     LevelSource,
     NumberSource,
@@ -19,10 +18,9 @@ from clearwood.condensing.reading.sources import (
     column_names,
     sources,
 )
+from clearwood.condensing.tree.condensed_tree import CondensedTree
+from clearwood.condensing.tree.doubles import just_below, last_double
 from clearwood.forest import ZERO, links
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
 
 __all__ = [
     "Labels",
@@ -87,7 +85,7 @@ class Labels:
 Question = Ranges | Labels
 
 
-def questions(condensed: "Condensed", *, encoded: bool = False) -> list[Question | None]:
+def questions(condensed: CondensedTree, *, encoded: bool = False) -> list[Question | None]:
     """Return the question of every node; None at leaves.
 
     With ``encoded``, on the model's columns even where an encoder makes them from the user's.
@@ -143,7 +141,7 @@ def _codes(n_levels: int, marked: Span | None) -> Floats:
     return np.where((codes > marked[0]) & (codes <= marked[1]), np.nan, codes)
 
 
-def _of_levels(condensed: "Condensed", node: int, source: LevelSource) -> Labels:
+def _of_levels(condensed: CondensedTree, node: int, source: LevelSource) -> Labels:
     """Return the question on labels, of which those whose numbers go left go left."""
     nodes = np.full(len(source.values), node, np.intp)
     left = condensed.diagram.goes_left(nodes, source.values).tolist()
@@ -157,7 +155,7 @@ def _of_levels(condensed: "Condensed", node: int, source: LevelSource) -> Labels
 
 
 def _of_numbers(
-    condensed: "Condensed", node: int, source: NumberSource, marked: Span | None
+    condensed: CondensedTree, node: int, source: NumberSource, marked: Span | None
 ) -> Ranges:
     """Return the question on numbers that are filled in where they are missing."""
     nodes = np.full(3, node, np.intp)
@@ -169,7 +167,7 @@ def _of_numbers(
     return Ranges(source.column, _ranges(condensed, node, marked).left, filled)
 
 
-def _ranges(condensed: "Condensed", node: int, marked: Span | None) -> Ranges:
+def _ranges(condensed: CondensedTree, node: int, marked: Span | None) -> Ranges:
     diagram = condensed.diagram
     column, missing_left = int(diagram.feature[node]), bool(diagram.default_left[node])
     plain = diagram.category_start[node] < 0 and not diagram.zero_missing[node]
@@ -208,7 +206,7 @@ def _joined(values: Floats, left: Bools) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def leaf_predictions(condensed: "Condensed") -> dict[int, Any]:
+def leaf_predictions(condensed: CondensedTree) -> dict[int, Any]:
     """Return what `predict` gives at each leaf: a label, a number, or a list of several numbers."""
     diagram, shell = condensed.diagram, condensed.shell
     leaves = np.flatnonzero(diagram.is_leaf)
@@ -221,7 +219,7 @@ def leaf_predictions(condensed: "Condensed") -> dict[int, Any]:
     return dict(zip(leaves.tolist(), np.asarray(predictions).tolist(), strict=True))
 
 
-def value_names(condensed: "Condensed") -> tuple[str, ...]:
+def value_names(condensed: CondensedTree) -> tuple[str, ...]:
     """Name what a classifier's tree predicts besides the label; nothing where that is all.
 
     Where the values are equal, these are the probabilities of the classes, in their order, or
@@ -235,7 +233,7 @@ def value_names(condensed: "Condensed") -> tuple[str, ...]:
     return tuple(f"probability:{label}" for label in shell.classes.tolist())
 
 
-def leaf_values(condensed: "Condensed") -> dict[int, tuple[float, ...]]:
+def leaf_values(condensed: CondensedTree) -> dict[int, tuple[float, ...]]:
     """Return the numbers that `value_names` names at each certified leaf."""
     names, diagram = value_names(condensed), condensed.diagram
     leaves = np.flatnonzero(diagram.is_leaf & diagram.certified)

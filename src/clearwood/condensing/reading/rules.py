@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
 from clearwood.condensing.reading.wording import Condition, Wording, too_large
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.table import Table
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Rule", "Rules", "rules"]
 
@@ -119,7 +117,7 @@ class Rules(Result):
 
 
 def rules(
-    condensed: "Condensed",
+    condensed: CondensedTree,
     data: Any = None,
     target: Any = None,
     *,
@@ -173,7 +171,7 @@ def rules(
 
 
 def _rows_and_targets(
-    condensed: "Condensed", data: Any, target: Any
+    condensed: CondensedTree, data: Any, target: Any
 ) -> tuple[Floats | None, NDArray[Any] | None]:
     if data is None:
         return None, None
@@ -192,7 +190,7 @@ def _rows_and_targets(
 
 
 def _walk(
-    condensed: "Condensed",
+    condensed: CondensedTree,
     wording: Wording,
     matrix: Floats | None,
     truth: NDArray[Any] | None,
@@ -235,7 +233,7 @@ def _walk(
 
 
 def _rule(
-    condensed: "Condensed",
+    condensed: CondensedTree,
     wording: Wording,
     node: int,
     conditions: Mapping[int, Condition],

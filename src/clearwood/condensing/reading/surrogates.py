@@ -5,51 +5,25 @@ the tree without them and list them: which split each stands in for, and how oft
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.numbers import percent
-from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.reading.wording import Condition, Wording
+from clearwood.condensing.tree.condensed_tree import CondensedTree, SurrogateSplit
+from clearwood.condensing.tree.diagram import Diagram
 from clearwood.models import CartTree
 
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
-
-__all__ = ["SurrogateSplit", "drawn", "surrogate_lines", "with_surrogates"]
+__all__ = ["drawn", "surrogate_lines", "with_surrogates"]
 
 
-@dataclass(frozen=True)
-class SurrogateSplit:
-    """A split that stands in for another where its value is missing.
-
-    Parameters
-    ----------
-    where
-        The conditions that lead to the split; empty at the root.
-    split
-        The condition under which a row goes left.
-    surrogate
-        The condition that replaces it where the value is missing, and so is that of better
-        surrogates.
-    agreement
-        Share of the training rows with a known value that both send the same way.
-    gain
-        The same above the rule that sends all rows with the majority: 0 is as good as that, 1 is
-        perfect.
-    """
-
-    where: tuple[str, ...]
-    split: str
-    surrogate: str
-    agreement: float
-    gain: float
+Tree = TypeVar("Tree", bound=CondensedTree)
 
 
-def with_surrogates(condensed: "Condensed", model: Any) -> "Condensed":
+def with_surrogates(condensed: Tree, model: Any) -> Tree:
     """Return the tree with the surrogates of the model's splits, where it has some."""
     tree = getattr(getattr(model, "estimator_", model), "tree_", None)
     if not isinstance(tree, CartTree) or not tree.nodes["n_surrogates"].any():
@@ -69,12 +43,12 @@ def with_surrogates(condensed: "Condensed", model: Any) -> "Condensed":
     return replace(condensed, surrogates=tuple(result), outline=_outline(condensed, tree))
 
 
-def drawn(condensed: "Condensed") -> "Condensed":
+def drawn(condensed: CondensedTree) -> CondensedTree:
     """Return what texts and pictures show: the tree itself, whose surrogates they list."""
     return condensed if condensed.outline is None else replace(condensed, diagram=condensed.outline)
 
 
-def _outline(condensed: "Condensed", tree: CartTree) -> Diagram:
+def _outline(condensed: CondensedTree, tree: CartTree) -> Diagram:
     """Return the tree without its surrogates."""
     n_nodes, nodes = tree.n_nodes, tree.nodes
     is_set = nodes["first_word"] >= 0
@@ -101,7 +75,7 @@ def _outline(condensed: "Condensed", tree: CartTree) -> Diagram:
 
 
 def _sides(
-    condensed: "Condensed", tree: CartTree, source: Mapping[str, NDArray[Any]], at: NDArray[Any]
+    condensed: CondensedTree, tree: CartTree, source: Mapping[str, NDArray[Any]], at: NDArray[Any]
 ) -> list[tuple[str, str]]:
     """Write the conditions to go left and right at questions, by a diagram that chains them."""
     n = len(at)
@@ -142,7 +116,7 @@ def _sides(
     return result
 
 
-def surrogate_lines(condensed: "Condensed") -> list[str]:
+def surrogate_lines(condensed: CondensedTree) -> list[str]:
     """Write a line for each split that has surrogates.
 
     Examples

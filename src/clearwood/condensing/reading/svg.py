@@ -5,13 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clearwood.condensing.reading.surrogates import drawn, surrogate_lines
 from clearwood.condensing.reading.wording import Wording, too_large
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["Picture", "html", "to_svg"]
 
@@ -62,7 +59,7 @@ class _Box:
     children: "tuple[_Box, ...]" = ()
 
 
-def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) -> str:
+def to_svg(condensed: CondensedTree, *, units: Mapping[str, str] | None = None) -> str:
     """Draw the unfolded tree, of at most 600 leaves: root on the left, yes above no.
 
     Parameters
@@ -118,7 +115,7 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
     return "\n".join([*parts, "</svg>"])
 
 
-def _boxes(condensed: "Condensed", wording: Wording) -> list[_Box]:
+def _boxes(condensed: CondensedTree, wording: Wording) -> list[_Box]:
     """Unfold the diagram, parents before children, yes before no."""
     diagram = condensed.diagram
     boxes: list[_Box] = []
@@ -190,7 +187,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def html(condensed: "Condensed") -> str:
+def html(condensed: CondensedTree) -> str:
     """Return the text of a tree and, for small trees, the picture."""
     line = f"<p>{escape(repr(condensed))}</p>"
     return line if condensed.n_leaves > 100 else line + to_svg(condensed)

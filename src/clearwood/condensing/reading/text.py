@@ -1,13 +1,10 @@
 """A condensed tree as indented lines."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from clearwood.condensing.reading.surrogates import drawn, surrogate_lines
 from clearwood.condensing.reading.wording import Wording
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["to_text"]
 
@@ -15,7 +12,7 @@ _MOST_LINES = 10_000
 
 
 def to_text(
-    condensed: "Condensed", *, depth: int | None = None, units: Mapping[str, str] | None = None
+    condensed: CondensedTree, *, depth: int | None = None, units: Mapping[str, str] | None = None
 ) -> str:
     """Write the tree as lines for a terminal: the yes branch first, then the no branch.
 

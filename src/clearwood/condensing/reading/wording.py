@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from clearwood.condensing.reading.questions import (
     value_names,
 )
 from clearwood.condensing.reading.sources import column_names
+from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.forest import LearnerEncoder
-
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Condition", "Wording", "too_large"]
 
@@ -83,7 +81,7 @@ class Wording:
 
     def __init__(
         self,
-        condensed: "Condensed",
+        condensed: CondensedTree,
         *,
         units: Mapping[str, str] | None = None,
         missing: Iterable[int] = (),
@@ -172,7 +170,7 @@ class _Level:
     name: str
 
 
-def _levels(condensed: "Condensed") -> list[_Level | None]:
+def _levels(condensed: CondensedTree) -> list[_Level | None]:
     """Find which of the model's columns are one level of one of the user's, by their names."""
     shell = condensed.shell
     if isinstance(shell.encoder, LearnerEncoder):

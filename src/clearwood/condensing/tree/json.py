@@ -6,28 +6,28 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.messages import tell
-from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.proof.certificate import Certificate
-from clearwood.condensing.proof.fingerprint import of_diagram
+from clearwood.condensing.tree.certificate import Certificate
+from clearwood.condensing.tree.condensed_tree import CondensedTree
+from clearwood.condensing.tree.diagram import Diagram
+from clearwood.condensing.tree.fingerprint import of_diagram
 from clearwood.forest import ARRAYS, Forest, LearnerEncoder, from_settings, settings
 from clearwood.table import Encoder, Schema
 
-if TYPE_CHECKING:
-    from clearwood.condensing.condensed import Condensed
+__all__ = ["FORMAT", "read_file", "read_json", "save", "to_json"]
 
-__all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
+Tree = TypeVar("Tree", bound=CondensedTree)
 
 FORMAT = "clearwood condensed tree"
 VERSION = 1
 
 
-def to_json(condensed: "Condensed") -> dict[str, Any]:
+def to_json(condensed: CondensedTree) -> dict[str, Any]:
     """Return the tree as plain JSON values; `from_json` reads them.
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
@@ -55,8 +55,8 @@ def to_json(condensed: "Condensed") -> dict[str, Any]:
     }
 
 
-def from_json(document: Any) -> "Condensed":
-    """Read the tree that `to_json` wrote; damaged or foreign documents are refused."""
+def read_json(document: Any, kind: type[Tree]) -> Tree:
+    """Read the tree that `to_json` wrote, as a class of condensed trees."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise InputError(
             f'this is not a condensed tree: it lacks "format": "{FORMAT}"',
@@ -71,7 +71,7 @@ def from_json(document: Any) -> "Condensed":
             hint="read it with the version of Clearwood that wrote it.",
         )
     try:
-        return _read(document)
+        return _read(document, kind)
     except InputError as error:
         raise InputError(words("the tree is damaged: ", error.message)) from error
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -81,7 +81,7 @@ def from_json(document: Any) -> "Condensed":
         ) from error
 
 
-def save(condensed: "Condensed", path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def save(condensed: CondensedTree, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write the tree to a JSON file."""
     from clearwood.files import atomic_write
 
@@ -91,16 +91,8 @@ def save(condensed: "Condensed", path: str | os.PathLike[str], *, force: bool = 
     return Path(path)
 
 
-def load(path: str | os.PathLike[str], *, check: bool = True) -> "Condensed":
-    """Read a tree from a JSON file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    check
-        Warn where the tree is not the one its certificate names.
-    """
+def read_file(path: str | os.PathLike[str], kind: type[Tree], *, check: bool = True) -> Tree:
+    """Read a tree from a JSON file; with ``check``, warn where its certificate names another."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -120,7 +112,7 @@ def load(path: str | os.PathLike[str], *, check: bool = True) -> "Condensed":
             value=path,
             hint=words("make it again with ", Call("condense", ("model",)), "."),
         ) from error
-    condensed = from_json(document)
+    condensed = read_json(document, kind)
     if check and of_diagram(condensed.diagram) != condensed.certificate.diagram:
         tell(
             words(
@@ -166,9 +158,7 @@ def _of_forest(forest: Forest) -> dict[str, Any]:
     return {**kept, **arrays}
 
 
-def _read(document: Mapping[str, Any]) -> "Condensed":
-    from clearwood.condensing.condensed import Condensed
-
+def _read(document: Mapping[str, Any], kind: type[Tree]) -> Tree:
     raw = dict(document["diagram"])
     arrays: dict[str, Any] = {
         name: _array(value) if isinstance(value, list) else value for name, value in raw.items()
@@ -176,7 +166,7 @@ def _read(document: Mapping[str, Any]) -> "Condensed":
     n = len(arrays["feature"])
     for name in ("value", "low", "high"):
         arrays[name] = np.asarray(arrays[name], np.float64).reshape(n, -1)
-    return Condensed(
+    return kind(
         diagram=Diagram(**arrays),
         shell=replace(_forest(document["model"]), encoder=_encoder(document["encoder"])),
         equal=document["equal"],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.tree.diagram import Diagram
 from clearwood.forest import Forest
 
 __all__ = ["of_diagram", "of_forest"]

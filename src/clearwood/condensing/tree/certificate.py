@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import Equal, Objective
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
-from clearwood.condensing.budget import Limit
+from clearwood.condensing.tree.budget import Limit
 
 __all__ = [
     "Certificate",

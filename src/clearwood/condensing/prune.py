@@ -8,9 +8,9 @@ import numpy as np
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result
-from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.proof.certificate import Region
-from clearwood.condensing.proof.fingerprint import of_diagram
+from clearwood.condensing.tree.certificate import Region
+from clearwood.condensing.tree.diagram import Diagram
+from clearwood.condensing.tree.fingerprint import of_diagram
 from clearwood.forest import SPLIT_ARRAYS, from_model, supports
 
 if TYPE_CHECKING:
