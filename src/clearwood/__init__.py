@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from clearwood.condensing import certify, condense
     from clearwood.evaluation import evaluate
     from clearwood.explanation import Explanation
-    from clearwood.explanation.explain import explain
     from clearwood.explanation.factors.factors import factors
-    from clearwood.explanation.linear.coefficients import coefficients
-    from clearwood.explanation.one_call import (
+    from clearwood.explanation.functions import (
         agreement,
         contributions,
         effect,
+        explain,
         importance,
         lime,
         monotone,
         shapley,
         what_if,
     )
+    from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.fairness import audit, fair
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.reporting import report

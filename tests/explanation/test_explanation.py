@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import clearwood as cw
-from clearwood.explanation.decomposition import explained as handles
+from clearwood.explanation import explanation as handles
 from clearwood.table import Encoder
 
 
@@ -181,23 +181,3 @@ def test_an_explanation_travels_to_a_worker_process(forest, data):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         elsewhere = pool.submit(cw.Explanation.shapley, why, rows).result()
     assert_array_equal(elsewhere.values, why.shapley(rows).values)
-
-
-# One call
-
-
-def test_a_function_of_model_and_data_is_the_method_of_the_explanation(forest, data):
-    why = cw.explain(forest, data)
-    assert_array_equal(
-        cw.effect(forest, data, "age", bands=0).values, why.effect("age", bands=0).values
-    )
-    assert_array_equal(cw.shapley(forest, data).values, why.shapley().values)
-    assert_array_equal(cw.importance(forest, data).values, why.importance().values)
-
-
-def test_signatures_and_help_of_the_functions_name_the_model_and_the_data():
-    import inspect
-
-    for function in (cw.effect, cw.importance, cw.shapley, cw.lime, cw.what_if, cw.agreement):
-        assert list(inspect.signature(function).parameters)[:2] == ["model", "data"]
-        assert "usually the training rows" in function.__doc__

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from clearwood.explanation.agreement.result import Agreement, Comparison
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
-    from clearwood.explanation.decomposition.explained import Explained
     from clearwood.explanation.decomposition.term_table import (
         Doubted,
         TermRow,
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.boundaries import Boundaries, boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
     from clearwood.explanation.effects.refit import Training
-    from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.explanation import Explanation
     from clearwood.explanation.factors.averaged import Averaged
     from clearwood.explanation.factors.csv_file import read_factors
     from clearwood.explanation.factors.factors import factors_of_game
@@ -87,7 +86,6 @@ __all__ = [
     "Discriminants",
     "Doubted",
     "Effect",
-    "Explained",
     "Explanation",
     "FactorLosses",
     "FactorTerm",

@@ -39,7 +39,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.explanation import Explained, NotDecomposableError, Scale
+from clearwood.explanation import Explanation, NotDecomposableError, Scale
 from clearwood.explanation.decomposition.decompose import check_scale
 from clearwood.models import catalogue
 
@@ -170,7 +170,7 @@ def test_steps_that_mix_columns_keep_a_linear_model_but_products_do_not():
     assert_allclose(cw.explain(rotated, X).predict(X), rotated.predict(X), atol=1e-12)
     products = make_pipeline(PolynomialFeatures(2), LinearRegression()).fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match="not a sum over its columns"):
-        _ = Explained(products, X).game
+        _ = Explanation(products, X).game
 
 
 def test_the_best_model_of_a_search_is_explained():
@@ -244,7 +244,7 @@ def test_every_learner_of_the_catalogue_is_explained_or_refused_clearly(tables, 
         with pytest.raises(
             NotDecomposableError, match=r"no exact decomposition|not a sum over trees"
         ):
-            _ = Explained(model, data).game
+            _ = Explanation(model, data).game
         return
     why = cw.explain(model, data)
     assert why.columns == ("age", "power", "town", "day")
@@ -283,13 +283,13 @@ def test_columns_made_from_one_column_play_as_one(brute, tables, categories):
 def test_other_models_are_refused_with_the_list_and_a_way_out(model):
     model.fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match=r"RandomForest.*logistic.*sampled"):
-        _ = Explained(model, X).game
+        _ = Explanation(model, X).game
 
 
 def test_medians_of_trees_are_refused():
     model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match="not a sum over trees"):
-        _ = Explained(model, X).game
+        _ = Explanation(model, X).game
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_medians_of_trees_are_refused():
 )
 def test_what_is_no_fitted_model_is_said_to_be_none(model, message):
     with pytest.raises(cw.InputError, match=message):
-        _ = Explained(model, X).game
+        _ = Explanation(model, X).game
 
 
 def with_categories(n=70):
@@ -429,7 +429,7 @@ def test_a_boosting_machine_of_tables_is_taken_apart_exactly(brute, tables, task
 def test_probabilities_of_a_model_that_adds_up_log_odds_are_sampled_and_marked():
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, PAIR)
     with pytest.raises(NotDecomposableError, match="adds up its log odds"):
-        check_scale(Explained(model, X).game, Scale.PROBABILITY)
+        check_scale(Explanation(model, X).game, Scale.PROBABILITY)
     why = cw.explain(model, X, scale="probability")
     assert "sampled" in why.notes[0]
     assert "probability" in repr(why)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.explanation import Explained, readable_order
+from clearwood.explanation import Explanation, readable_order
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 
 
@@ -77,13 +77,13 @@ def test_training_ranges_and_rows_outside_them():
 
 
 def test_a_model_is_read_term_by_term_up_to_three_columns(hand_made, data):
-    assert readable_order(Explained(hand_made.Score(hand_made.parts()), data)) == 3
+    assert readable_order(Explanation(hand_made.Score(hand_made.parts()), data)) == 3
     line = hand_made.Powers(1)
     four = ProductTerm((0, 1, 2, 3), (line,) * 4, np.ones((2, 2, 2, 2, 1)))
     wide = hand_made.Score(ScoreParts(SumOfProducts(np.zeros(1), (four,))))
-    assert readable_order(Explained(wide, data)) is None
+    assert readable_order(Explanation(wide, data)) is None
     forest = cw.learner("gbm").fit(cw.datasets.load("diabetes"))
-    assert readable_order(Explained(forest, cw.datasets.load("diabetes"))) is None
+    assert readable_order(Explanation(forest, cw.datasets.load("diabetes"))) is None
 
 
 def test_contributions_of_an_additive_model_are_its_terms():

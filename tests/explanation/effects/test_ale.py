@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.explanation import Explained
+from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.ale_axis import axis_of, level_order
 from clearwood.explanation.effects.request import Options
@@ -16,7 +16,7 @@ from clearwood.table import Column, Kind
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explained(model, data), names, Options(**options))
+    return effects.measured_effect(Explanation(model, data), names, Options(**options))
 
 
 def brute_first(model, X, k, edges):

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import clearwood as cw
-from clearwood.explanation import Explained
+from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.rows import blocks as _asking
@@ -16,7 +16,7 @@ from clearwood.explanation.rows import blocks as _asking
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explained(model, data), names, Options(**options))
+    return effects.measured_effect(Explanation(model, data), names, Options(**options))
 
 
 @pytest.fixture(scope="module", name="X")

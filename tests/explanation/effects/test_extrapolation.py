@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.explanation import Explained
+from clearwood.explanation import Explanation
 from clearwood.explanation.effects.extrapolation import support_of
 from clearwood.table import Table
 
@@ -93,7 +93,7 @@ def test_a_rare_level_that_goes_with_nothing_is_not_outside():
 
 def test_rows_where_they_are_lie_inside():
     table = mixed(8, 2100, 0.9)
-    predictor = Explained(cw.learner("ols").fit(table), table).predictor()
+    predictor = Explanation(cw.learner("ols").fit(table), table).predictor()
     rows = np.arange(0, 2100, 3)
     for position in range(len(predictor.names)):
         region = support_of(predictor, (position,))

@@ -221,7 +221,7 @@ def test_a_part_that_cannot_be_read_is_named_or_left_out_aloud(trees, monkeypatc
 
 
 def test_what_is_sampled_is_said(trees, monkeypatch):
-    monkeypatch.setattr("clearwood.explanation.decomposition.explained.SAMPLE", 300)
+    monkeypatch.setattr("clearwood.explanation.explanation.SAMPLE", 300)
     why = cw.explain(trees, in_parts(Made(), 2))
     assert any("sample of 300 rows (seed 0)" in note for note in why.notes)
     assert why.importance().n_rows == N_ROWS

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import clearwood as cw
-from clearwood.explanation import Explained
+from clearwood.explanation import Explanation
 from clearwood.explanation.sampling.kernel_regression import size_shares
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 
@@ -104,7 +104,7 @@ def test_values_add_up_to_the_prediction_whatever_is_drawn(
         max_evaluations=2000,
         precision=0.5,
     )
-    found = sampled_shapley(Explained(function, X), X[:2], options=options)
+    found = sampled_shapley(Explanation(function, X), X[:2], options=options)
     assert_allclose(found.prediction, function(X[:2]), rtol=1e-10, atol=1e-10)
     assert found.baseline == pytest.approx(function(X).mean())
 
@@ -135,7 +135,7 @@ def test_standard_errors_have_their_coverage(method):
             method=method, seed=seed, precision=1e-9, max_evaluations=40 * 2 * 10 * 10
         )
         with pytest.warns(cw.ClearwoodWarning, match="stopped short"):
-            found = sampled_shapley(Explained(function, X), X[:2], options=options)
+            found = sampled_shapley(Explanation(function, X), X[:2], options=options)
         inside.append(np.abs(found.values - exact) <= 1.96 * found.standard_errors)
     coverage = np.mean(inside)
     # 60 × 22 intervals, dependent within a run: a standard error of about 0.02

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import clearwood as cw
-from clearwood.explanation.decomposition import explained as handles
+from clearwood.explanation import explanation as handles
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import clearwood as cw
-from clearwood.explanation import Explained
+from clearwood.explanation import Explanation
 
 CLASSIFIERS = [
     LogisticRegression(),
@@ -55,7 +55,7 @@ def rows():
 
 def on(model, rows, scale):
     """Predict all rows on a scale."""
-    return Explained(model, rows).predictor(scale=scale).predict(np.arange(len(rows)))[:, 0]
+    return Explanation(model, rows).predictor(scale=scale).predict(np.arange(len(rows)))[:, 0]
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=named)

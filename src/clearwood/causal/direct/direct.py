@@ -25,7 +25,7 @@ from clearwood._shared.progress import progress
 from clearwood.causal.direct.conditions import Condition, conditions_of
 from clearwood.causal.direct.result import DirectEffect
 from clearwood.causal.graph.graph import Graph
-from clearwood.explanation import Explained, JointCurves, Training, default_values, joint_curves
+from clearwood.explanation import Explanation, JointCurves, Training, default_values, joint_curves
 from clearwood.models import Learner
 from clearwood.table import Table, complete_rows, gap_shares, gaps_listed, imputed_tables
 
@@ -131,17 +131,17 @@ def direct_effect(
     """
     _check(claim, scale, refit, gaps, imputations, confidence, seed)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
-    explained, _ = Explained(model, data, seed=seed, n_jobs=n_jobs).counted()
-    if explained.n_rows < 2:
+    explanation, _ = Explanation(model, data, seed=seed, n_jobs=n_jobs).counted()
+    if explanation.n_rows < 2:
         raise InputError(
-            f"the data has {count(explained.n_rows, 'row')}; an average needs rows that differ",
+            f"the data has {count(explanation.n_rows, 'row')}; an average needs rows that differ",
             parameter="data",
             hint="give the training rows, or a sample of them.",
         )
-    names = _named(explained, columns)
-    points = _points(explained, names, at)
-    target = _target(explained)
-    features = [one for one in explained.predictor().columns if one.name != target]
+    names = _named(explanation, columns)
+    points = _points(explanation, names, at)
+    target = _target(explanation)
+    features = [one for one in explanation.predictor().columns if one.name != target]
     shares = gap_shares(features)
     if not shares:
         gaps = "fill"
@@ -150,10 +150,10 @@ def direct_effect(
         refit = max(2, -(-refit // imputations))
     options = _Options(points, scale, refit, seed, n_jobs)
     if gaps == "fill":
-        estimates = [_estimate(explained, options)]
+        estimates = [_estimate(explanation, options)]
     else:
         names = tuple(one.name for one in features)
-        estimates = list(_without_gaps(explained, names, options, gaps, imputations))
+        estimates = list(_without_gaps(explanation, names, options, gaps, imputations))
     curves = estimates[0].curves
     checked = conditions_of(
         causes,
@@ -218,30 +218,30 @@ class _Estimate:
     errors: Floats
 
 
-def _estimate(explained: Explained, options: _Options, place: int = 0) -> _Estimate:
+def _estimate(explanation: Explanation, options: _Options, place: int = 0) -> _Estimate:
     """Compute the contrasts of a model over its rows; ``place`` counts imputed tables."""
     curves = joint_curves(
-        explained, options.points, scale=options.scale, seed=options.seed, n_jobs=options.n_jobs
+        explanation, options.points, scale=options.scale, seed=options.seed, n_jobs=options.n_jobs
     )
     effect = _contrasts(curves.means())
     errors = (
         _errors_over_rows(curves)
         if not options.refit
-        else _refitted(explained, curves, options, place)
+        else _refitted(explanation, curves, options, place)
     )
     return _Estimate(curves, effect, errors)
 
 
 def _without_gaps(
-    explained: Explained,
+    explanation: Explanation,
     features: Sequence[str],
     options: _Options,
     gaps: Gaps,
     imputations: int,
 ) -> Iterator[_Estimate]:
     """Compute the contrasts of models fitted to complete rows, or to imputed tables."""
-    table = explained.data
-    if explained.in_parts is not None or not isinstance(table, Table) or table.target is None:
+    table = explanation.data
+    if explanation.in_parts is not None or not isinstance(table, Table) or table.target is None:
         raise InputError(
             "a model is fitted again without gaps, which needs all rows in memory as a table with "
             "its target",
@@ -265,8 +265,8 @@ def _without_gaps(
     total = 1 if gaps == "complete" else imputations
     with progress("fitting without gaps", total=total) as step:
         for place, one in enumerate(tables):
-            model = Training(explained.model, one, None).fit(np.arange(one.n_rows))
-            filled = Explained(model, one, seed=options.seed, n_jobs=options.n_jobs)
+            model = Training(explanation.model, one, None).fit(np.arange(one.n_rows))
+            filled = Explanation(model, one, seed=options.seed, n_jobs=options.n_jobs)
             yield _estimate(filled, options, place)
             step(1)
 
@@ -329,10 +329,10 @@ def _check(
         )
 
 
-def _named(explained: Explained, columns: str | Sequence[str] | None) -> tuple[str, ...]:
+def _named(explanation: Explanation, columns: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the columns, those that the table protects by default."""
-    data = explained.data
-    features = explained.predictor().names
+    data = explanation.data
+    features = explanation.predictor().names
     if columns is None:
         chosen = data.protected if isinstance(data, Table) else ()
         if not chosen:
@@ -357,13 +357,13 @@ def _named(explained: Explained, columns: str | Sequence[str] | None) -> tuple[s
                 value=name,
                 hint=f"its features are {', '.join(map(repr, features[:12]))}.",
             )
-    return tuple(features[explained.predictor().position(name)] for name in chosen)
+    return tuple(features[explanation.predictor().position(name)] for name in chosen)
 
 
-def _points(explained: Explained, names: tuple[str, ...], at: Any) -> dict[str, Sequence[Any]]:
+def _points(explanation: Explanation, names: tuple[str, ...], at: Any) -> dict[str, Sequence[Any]]:
     """Return the values to compare, as many of each column."""
     if at is None:
-        own = [default_values(explained, name) for name in names]
+        own = [default_values(explanation, name) for name in names]
         crossed = list(product(*own))
         return {name: [point[k] for point in crossed] for k, name in enumerate(names)}
     if not isinstance(at, Mapping):
@@ -401,9 +401,9 @@ def _listed(name: str, values: Any) -> list[Any]:
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
 
 
-def _target(explained: Explained) -> str | None:
+def _target(explanation: Explanation) -> str | None:
     """Return the name of the target, where the data or the model knows it."""
-    data, model = explained.data, explained.model
+    data, model = explanation.data, explanation.model
     if isinstance(data, Table) and data.target is not None:
         return data.target
     schema = getattr(model, "schema_", None) if isinstance(model, Learner) else None
@@ -438,30 +438,32 @@ def _quantile(confidence: float, freedom: Floats) -> Floats:
     return np.asarray(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
-def _refitted(explained: Explained, curves: JointCurves, options: _Options, place: int) -> Floats:
+def _refitted(
+    explanation: Explanation, curves: JointCurves, options: _Options, place: int
+) -> Floats:
     """Return standard deviations of contrasts over models fitted to resampled rows.
 
     Each average is over the resampled rows too, by the number of times that each was drawn.
     """
-    if not (isinstance(explained.data, Table) and explained.data.target is not None):
+    if not (isinstance(explanation.data, Table) and explanation.data.target is not None):
         raise InputError(
             "models are fitted again to the target, which the data does not name",
             parameter="data",
             hint=words("read the table with ", Option("target"), "."),
         )
-    training = Training(explained.model, explained.data, None)
+    training = Training(explanation.model, explanation.data, None)
     points, draws, seed = options.points, options.refit, options.seed
     # rows are drawn for each imputed table anew
     rng = np.random.default_rng([seed, 1, place] if place else [seed, 1])
     results = []
     with progress("fitting anew", total=draws) as step:
         for _ in range(draws):
-            chosen = _drawn(rng, explained.data, points)
-            again = Explained(
+            chosen = _drawn(rng, explanation.data, points)
+            again = Explanation(
                 training.fit(chosen),
-                explained.data,
-                weights=explained.own_weights,
-                n_jobs=explained.n_jobs,
+                explanation.data,
+                weights=explanation.own_weights,
+                n_jobs=explanation.n_jobs,
             )
             curve = joint_curves(
                 again, points, scale=options.scale, rows=curves.rows, extrapolation=False, seed=seed

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from clearwood.explanation.agreement.measures import (
     partners_of,
 )
 from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.effect import measured_effect
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
@@ -28,6 +27,9 @@ from clearwood.explanation.results.outputs import noting_zero_weights, two_rows_
 from clearwood.explanation.rows.blocks import limit_words
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["agreement"]
 
@@ -38,7 +40,7 @@ _MOST_ASKED = 500
 
 
 def agreement(
-    explained: Explained,
+    self: "Explanation",
     *,
     columns: Sequence[str] | None = None,
     y: Any = None,
@@ -51,58 +53,17 @@ def agreement(
 ) -> Agreement:
     """Compare explanations of a model column by column, with likely reasons where they differ.
 
-    Three pairs are compared for each column: partial dependence with accumulated local effects,
-    the interventional effect (partial dependence) with the observational one (the marginal mean),
-    and, for trees with a known target, impurity with permutation importance. Where they differ,
-    the reasons looked for are associated columns, columns it interacts with, and whether the
-    partial dependence relies on rows outside the data. The reasons are likely ones, not proofs.
-
-    Parameters
-    ----------
-    columns
-        The columns to look at; all that vary when None.
-    y
-        The target, where the data does not name it.
-    output, scale
-        As for `effect`.
-    sample
-        How many rows are used; by default 2,000 of models that are read as trees, 500 of others.
-    time_limit
-        Seconds after which the columns that are done are given, with a warning; Ctrl-C does the
-        same.
-    seed
-        Fixes samples and draws; the explanation's own when None.
-    n_jobs
-        Threads, where the model is read as a forest; the explanation's own when None.
-
-    Returns
-    -------
-    Agreement
-
-    Examples
-    --------
-    A model that ignores ``x1``, which is nearly the same as ``x0``:
-
-    >>> import numpy as np
-    >>> import clearwood as cw
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=400)
-    >>> X = np.column_stack([x, x + rng.normal(0, 0.1, 400), rng.normal(size=400)])
-    >>> result = cw.agreement(lambda X: X[:, 0] + X[:, 2], X)
-    >>> [str(one) for one in result["x1"].disagreements]
-    ['interventional against observational']
-    >>> result["x2"].agrees
-    True
+    The parameters are those of `clearwood.agreement` without model and data.
     """
     clock = Clock.started_now(time_limit)
-    seed = explained.seed if seed is None else seed
-    n_data = explained.n_rows
-    explained, y = explained.counted(y)
-    predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
+    seed = self.seed if seed is None else seed
+    n_data = self.n_rows
+    explanation, y = self.counted(y)
+    predictor = explanation.predictor(output=output, scale=scale, n_jobs=n_jobs)
     two_rows_or_more(len(predictor), "a comparison")
     names, notes = _columns(predictor, columns)
     size = min(sample or (_MOST_ROWS if predictor.is_step else _MOST_ASKED), len(predictor))
-    impurity, permutation, more = _importances(explained, y, size, seed, n_jobs)
+    impurity, permutation, more = _importances(explanation, y, size, seed, n_jobs)
     notes += more
     # the same rows that effects are averaged over
     rows = draw_rows(len(predictor), size, seed=seed)
@@ -120,7 +81,7 @@ def agreement(
                     break
                 shares = (impurity.get(name), permutation.get(name))
                 compared.append(
-                    _compare(explained, predictor, name, shares, spread, rows, predicted, seed)
+                    _compare(explanation, predictor, name, shares, spread, rows, predicted, seed)
                 )
                 step(1, note=name)
         except KeyboardInterrupt:
@@ -132,7 +93,7 @@ def agreement(
         tell(notes[-1])
     compared.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
     result = Agreement(tuple(compared), predictor.kind, size, notes=tuple(notes))
-    return noting_zero_weights(result, n_data - explained.n_rows)
+    return noting_zero_weights(result, n_data - explanation.n_rows)
 
 
 def _columns(predictor: Predictor, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -153,18 +114,18 @@ def _varies(column: Column) -> bool:
 
 
 def _importances(
-    explained: Explained, y: Any, size: int, seed: int, n_jobs: int | None
+    explanation: "Explanation", y: Any, size: int, seed: int, n_jobs: int | None
 ) -> tuple[dict[str, float], dict[str, float], list[str]]:
     """Compute shares of importance by impurity and permutation, where there are both."""
-    data = explained.data
+    data = explanation.data
     if y is None and not (isinstance(data, Table) and data.target is not None):
         return {}, {}, ["impurity and permutation importance are not compared: no target is known"]
     try:
-        gains = importance(explained, kind="impurity")
+        gains = importance(explanation, kind="impurity")
     except InputError:
         return {}, {}, []
     permuted = importance(
-        explained, kind="permutation", y=y, repeats=3, sample=size, seed=seed, n_jobs=n_jobs
+        explanation, kind="permutation", y=y, repeats=3, sample=size, seed=seed, n_jobs=n_jobs
     )
     increase = np.maximum(permuted.values, 0)
     total = increase.sum() or 1.0
@@ -176,7 +137,7 @@ def _importances(
 
 
 def _compare(
-    explained: Explained,
+    explanation: "Explanation",
     predictor: Predictor,
     name: str,
     shares: tuple[float | None, float | None],
@@ -187,8 +148,8 @@ def _compare(
 ) -> ColumnAgreement:
     plain = Options(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
     narrow = replace(plain, kind="ale", bands=_DRAWS, confidence=0.95, extrapolation=False)
-    each = measured_effect(explained, [name], plain, predictor=predictor, rows=rows)
-    local = measured_effect(explained, [name], narrow, predictor=predictor, rows=rows)
+    each = measured_effect(explanation, [name], plain, predictor=predictor, rows=rows)
+    local = measured_effect(explanation, [name], narrow, predictor=predictor, rows=rows)
     scale = spread or 1.0
     position = predictor.position(name)
     column = predictor.columns[position].take(rows)

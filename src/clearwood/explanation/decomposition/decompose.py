@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from clearwood._shared.errors import Option, bad_value, words
 from clearwood._shared.numbers import count
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
@@ -27,6 +26,9 @@ from clearwood.explanation.rows.rows import Rows, label_rows
 from clearwood.explanation.rows.stack import as_rows
 from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Scale, Unit, checked_scale, output_position
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = [
     "about_game",
@@ -47,7 +49,7 @@ _TRIAL = 0.05
 
 
 def decompose(
-    explained: Explained,
+    explanation: "Explanation",
     *,
     max_order: int | None = 2,
     scale: Any = None,
@@ -58,35 +60,35 @@ def decompose(
     """Decompose a model's prediction; parameters as for `clearwood.explain`."""
     if exact:
         try:
-            return _exact(explained, max_order, checked_scale(scale))
+            return _exact(explanation, max_order, checked_scale(scale))
         except NotDecomposableError:
             pass  # the model is sound, and its predictions can be sampled
-    return _sampled(explained, max_order, scale, n_background, time_limit)
+    return _sampled(explanation, max_order, scale, n_background, time_limit)
 
 
-def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> Decomposition:
-    game = explained.game
+def _exact(explanation: "Explanation", max_order: int | None, scale: Scale | None) -> Decomposition:
+    game = explanation.game
     check_scale(game, scale)
-    rows, weights = explained.background_rows()
+    rows, weights = explanation.background_rows()
     order, notes = _checked_order(game, max_order)
-    bound = explained.bound()
+    bound = explanation.bound()
     return _decomposition(
         bound,
         rows,
         weights,
         order=order,
-        output=explained.output,
-        reading=explained.rows,
-        rate=rate_of(explained.model),
+        output=explanation.output,
+        reading=explanation.rows,
+        rate=rate_of(explanation.model),
         notes=(
             *single_row_note(rows),
             *notes,
             *drawn_note(bound),
-            *_parts_notes(explained, bound),
+            *_parts_notes(explanation, bound),
         ),
-        n_rows=explained.n_all,
-        bound_spread=explained.bound_spread,
-        in_parts=explained.in_parts,
+        n_rows=explanation.n_all,
+        bound_spread=explanation.bound_spread,
+        in_parts=explanation.in_parts,
     )
 
 
@@ -98,16 +100,16 @@ def drawn_note(bound: BoundGame) -> tuple[str, ...]:
     return (f"averages are over {drawn}, so values have standard errors",)
 
 
-def _parts_notes(explained: Explained, bound: BoundGame) -> tuple[str, ...]:
+def _parts_notes(explanation: "Explanation", bound: BoundGame) -> tuple[str, ...]:
     """Say what is exact over all rows and what is not, where rows are read in parts."""
-    in_parts = explained.in_parts
+    in_parts = explanation.in_parts
     if in_parts is None:
         return ()
     notes = []
-    if explained.n_rows < explained.n_all and not isinstance(bound, BoundDraw):
+    if explanation.n_rows < explanation.n_all and not isinstance(bound, BoundDraw):
         notes.append(
-            f"averages are over all {explained.n_all:,} rows; effects are shown at values of a "
-            f"sample of {explained.n_rows:,} rows (seed {explained.seed}), and shares of rows "
+            f"averages are over all {explanation.n_all:,} rows; effects are shown at values of a "
+            f"sample of {explanation.n_rows:,} rows (seed {explanation.seed}), and shares of rows "
             "beside them are the sample's"
         )
     for run in in_parts.runs.values():
@@ -238,7 +240,7 @@ def _checked_order(game: Game, max_order: Any) -> tuple[int, tuple[str, ...]]:
 
 
 def _sampled(
-    explained: Explained,
+    explanation: "Explanation",
     max_order: int | None,
     scale: Any,
     n_background: BackgroundRows | None,
@@ -246,7 +248,7 @@ def _sampled(
 ) -> Decomposition:
     check_background_rows(n_background)
     if n_background == "all":
-        n_background = explained.n_rows
+        n_background = explanation.n_rows
     if n_background is not None and n_background < 2:
         raise bad_value("n_background", n_background, "it must be at least 2")
     Clock.started_now(time_limit)
@@ -257,15 +259,15 @@ def _sampled(
             "this would evaluate the model for too many coalitions",
             hint=words("sampled decompositions go up to ", Option("max_order", 3), "."),
         )
-    weights = checked_weights(explained.own_weights, explained.n_rows)
-    usable = np.arange(explained.n_rows) if weights is None else np.flatnonzero(weights)
-    n_rows = len(usable) if explained.in_parts is None else explained.n_all
-    chosen = usable[draw_rows(len(usable), n_background or _BACKGROUND, seed=explained.seed)]
-    drawn = explained.over(chosen)
+    weights = checked_weights(explanation.own_weights, explanation.n_rows)
+    usable = np.arange(explanation.n_rows) if weights is None else np.flatnonzero(weights)
+    n_rows = len(usable) if explanation.in_parts is None else explanation.n_all
+    chosen = usable[draw_rows(len(usable), n_background or _BACKGROUND, seed=explanation.seed)]
+    drawn = explanation.over(chosen)
     weights = None if weights is None else weights[chosen]
-    scale = explained.additive_scale(scale)
-    reading = _SampledReader(drawn, scale, explained.output)
-    predictor = drawn.predictor(scale=scale, output=explained.output)
+    scale = explanation.additive_scale(scale)
+    reading = _SampledReader(drawn, scale, explanation.output)
+    predictor = drawn.predictor(scale=scale, output=explanation.output)
     allowance = None if n_background else _MEASURING
     cut = None
     if time_limit is not None:
@@ -277,7 +279,7 @@ def _sampled(
     names = predictor.names
     interacting = tuple(range(len(names)))
     if max_order > 1:
-        interacting = interacting_columns(predictor, len(predictor), explained.seed)
+        interacting = interacting_columns(predictor, len(predictor), explanation.seed)
     game = SampledGame(
         columns=names,
         groups=np.arange(len(names)),
@@ -289,10 +291,10 @@ def _sampled(
         n_rows=n_rows,
         interacting=interacting,
         allowance=allowance,
-        seed=explained.seed,
+        seed=explanation.seed,
     )
     rows = positions_of(predictor, slice(0, len(chosen)))
-    rows = replace(rows, labels=label_rows(explained.data, explained.n_rows)[chosen])
+    rows = replace(rows, labels=label_rows(explanation.data, explanation.n_rows)[chosen])
     notes = [] if cut is None else [cut]
     notes += [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
     if max_order > 1 and len(interacting) < len(names):
@@ -302,13 +304,13 @@ def _sampled(
         )
     order, _ = _checked_order(game, max_order)
     return _decomposition(
-        game.bind(rows, weights, n_jobs=explained.n_jobs),
+        game.bind(rows, weights, n_jobs=explanation.n_jobs),
         rows,
         weights,
         order=order,
         output=None,  # the predictor has the one that is explained
         reading=reading,
-        rate=rate_of(explained.model),
+        rate=rate_of(explanation.model),
         notes=tuple(notes),
     )
 
@@ -317,13 +319,13 @@ def _sampled(
 class _SampledReader:
     """Reads rows after the drawn background, so that columns can be exchanged with it."""
 
-    explained: Explained
+    explanation: "Explanation"
     scale: Scale | None
     output: Any
 
     def __call__(self, data: Any) -> Rows:
         data = as_rows(data)
-        predictor, n_new = self.explained.stacked(
+        predictor, n_new = self.explanation.stacked(
             data, background_first=True, scale=self.scale, output=self.output
         )
         n_background = len(predictor) - n_new

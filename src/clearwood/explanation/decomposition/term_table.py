@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.results.component_variances import joined
 from clearwood.fitted import parts_of
 from clearwood.models import Learner, rows_outside
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["Doubted", "TermRow", "TermTable", "readable_order", "terms"]
 
@@ -176,20 +178,20 @@ def _written(value: Any) -> str:
     return number(value, IN_TABLES) if isinstance(value, float) else str(value)
 
 
-def readable_order(explained: Explained) -> int | None:
+def readable_order(explanation: "Explanation") -> int | None:
     """Return the most columns that a term has, of a model that can be read term by term.
 
     None for models that do not describe their own score, and for those with terms of more than
     three columns.
     """
-    inner = getattr(explained.model, "estimator_", explained.model)
-    if parts_of(inner) is None or explained.exact_game is None:
+    inner = getattr(explanation.model, "estimator_", explanation.model)
+    if parts_of(inner) is None or explanation.exact_game is None:
         return None
-    longest = explained.game.longest
+    longest = explanation.game.longest
     return longest if longest <= MOST_COLUMNS else None
 
 
-def terms(explained: Explained, *, least: float = LEAST_SHARE) -> TermTable:
+def terms(self: "Explanation", *, least: float = LEAST_SHARE) -> TermTable:
     """List the terms of a model with their share of the variance, largest first.
 
     The terms are the components of the decomposition. Where the model knows them, each has its
@@ -216,10 +218,10 @@ def terms(explained: Explained, *, least: float = LEAST_SHARE) -> TermTable:
     """
     if not 0 <= least < 1:
         raise bad_value("least", least, "it is a share, from 0 to below 1")
-    decomposition = explained.decomposition
+    decomposition = self.decomposition
     importance = decomposition.importance()
-    model = explained.model
-    facts = _facts(explained)
+    model = self.model
+    facts = _facts(self)
     ranges = _ranges(model)
     monotone = getattr(model, "monotone", None) or {}
     listed, n_rest, rest = [], 0, 0.0
@@ -245,17 +247,17 @@ def terms(explained: Explained, *, least: float = LEAST_SHARE) -> TermTable:
         n_rows=decomposition.background.n_rows,
         n_outside=n_outside if ranges else None,
         outside=outside if ranges else None,
-        doubted=_doubted(explained),
+        doubted=_doubted(self),
     )
 
 
-def _facts(explained: Explained) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
+def _facts(explanation: "Explanation") -> dict[tuple[str, ...], tuple[float | None, float | None]]:
     """Return degrees of freedom and p-value by the user's columns, where the model has them."""
-    inner = getattr(explained.model, "estimator_", explained.model)
+    inner = getattr(explanation.model, "estimator_", explanation.model)
     table = getattr(inner, "term_table_", None)
     if not table:
         return {}
-    game = explained.game
+    game = explanation.game
     edf: dict[tuple[str, ...], float] = {}
     tests: dict[tuple[str, ...], list[float | None]] = {}
     for row in table:
@@ -267,13 +269,13 @@ def _facts(explained: Explained) -> dict[tuple[str, ...], tuple[float | None, fl
     return {k: (edf[k], own[0] if len(own) == 1 else None) for k, own in tests.items()}
 
 
-def _doubted(explained: Explained) -> tuple[Doubted, ...]:
+def _doubted(explanation: "Explanation") -> tuple[Doubted, ...]:
     """Return the training rows that the model was not led by, with the user's columns."""
-    inner = getattr(explained.model, "estimator_", explained.model)
+    inner = getattr(explanation.model, "estimator_", explanation.model)
     rows = getattr(inner, "doubted_rows_", ())
     if not rows:
         return ()  # the game that names the columns is known for exact models only
-    game = explained.game
+    game = explanation.game
     return tuple(
         Doubted(
             one["row"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.checks import effective_rows, related
 from clearwood.explanation.decomposition.decompose import decompose
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.ale import ale
 from clearwood.explanation.effects.bands import band as ends_of_band
 from clearwood.explanation.effects.given import Given, given_values
@@ -41,6 +40,9 @@ from clearwood.explanation.results.outputs import (
 )
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Encoder, Table, gap_shares
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["effect", "measured_effect"]
 
@@ -71,7 +73,7 @@ _ROWS_FOR_MEAN = 2000
 
 
 def effect(
-    explained: Explained,
+    self: "Explanation",
     *columns: Any,
     kind: EffectKind = "pdp",
     points: int | None = None,
@@ -94,112 +96,17 @@ def effect(
 ) -> Effect:
     """Compute the effect of one column, or of two together, on the prediction of any model.
 
-    The kinds answer different questions, and differ where columns depend on each other:
-
-    - **pdp**: the average prediction if every row were given the value, all other columns as they
-      are (Hiabu 2024, definition 7.3.2). Relies on combinations that may not occur.
-    - **ice**: the same row by row, before the mean (definition 7.3.1); curves that are not
-      parallel show an interaction.
-    - **marginal**: the mean prediction of those who have the value (section 7.3.2). Nothing is
-      extrapolated, but a column that the model ignores gets the effect of its neighbours.
-    - **ale**: accumulated differences of the prediction over small steps, each averaged over the
-      rows that lie there (definitions 7.3.3 and 7.4.6). Neither extrapolates far nor takes over
-      the effect of other columns. Of two columns: what is left beyond the two single effects.
-    - **supported_pdp**: the partial dependence averaged only over rows that, with the value, still
-      lie where data are (section 7.3.2).
-    - **component**: the component of the decomposition (`clearwood.explain`), before any link: the
-      main effect of one column, measured from the baseline, or the interaction of two, which is
-      what is left once both main effects are taken away. Exact for trees and additive models.
-
-    Parameters
-    ----------
-    *columns
-        One column or two, or a list of them.
-    kind
-        See above.
-    points
-        The most values (or bins, for "ale") of a column of numbers or dates, at quantiles; 40 for
-        one column and 20 for each of two by default. Of categories, the 50 most common levels are
-        shown.
-    grid
-        The values to show instead: numbers, dates or levels of one column, or one sequence of them
-        for each of two (None for a column that keeps its quantiles). Numbers and dates need not
-        occur in the data; for "ale" they are the edges of the bins.
-    output
-        The class or output; all of them when None, of two classes the second.
-    scale
-        "probability" or "margin" for classes, "response" or "margin" (before the link) for numbers.
-    centred
-        Measure from the mean over the data; individual curves from their first value. By default
-        only "ale" is.
-    derivative
-        For "ice": slopes instead of curves.
-    bands
-        Bootstrap draws of the rows for a pointwise band; 0 for no band at all.
-    band
-        What the band shows. "rows": how far the average could move with other rows, for this model
-        as it is. "model": how far the model could move with other training data, where it knows
-        that itself: by the covariance of its coefficients ("gam") or by its models of folds
-        ("glass"); for partial dependence and components. "simultaneous": the same for the whole
-        curve rather than point by point, from 10,000 draws. "auto": "model" where there is one,
-        else "rows". On the scale of predictions, every row's score is moved up or down by half the
-        width before the link is applied.
-    confidence
-        The coverage that the band aims at.
-    refit
-        Draws for which the model is fitted again to resampled rows; the band then shows how far
-        the curve could move with other training data. Needs the target, in ``data`` or as ``y``.
-    y
-        The target, where ``data`` does not name it.
-    sample
-        How many rows to average over; all of them when None, unless that takes more than
-        40 million predictions.
-    exact
-        Whether to read a partial dependence off the exact decomposition where there is one.
-    extrapolation
-        How to find grid points at which rows lie outside the data: by "distance", whether rows
-        that are alike in the columns that go together have such values (True), by an "isolation"
-        forest over all columns, or not at all (False).
-    time_limit
-        Seconds after which the effect is given over the rows that are done, which are a random
-        sample of all; the band allows for that. Ctrl-C does the same.
-    seed
-        Fixes the draws and the sample; the explanation's own when None.
-    n_jobs
-        Threads, where the model is read as a forest; the explanation's own when None.
-
-    Returns
-    -------
-    Effect
-
-    Warns
-    -----
-    ClearwoodWarning
-        Where more than a fifth of the rows at a grid point lie outside the data, with the
-        number of such points; where levels are left out; where the time limit was reached.
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> data = cw.datasets.load("diabetes")
-    >>> model = cw.learner("forest", n_estimators=20).fit(data)
-    >>> bmi = cw.effect(model, data, "bmi", kind="ale")
-    >>> bool(abs(bmi.values @ bmi.shares) < 1e-9)
-    True
-    >>> cw.effect(lambda X: X[:, 0] ** 2, [[-1.0, 5], [0, 6], [2, 7]], "x0").values
-    array([1., 0., 4.])
-    >>> cw.effect(lambda X: X[:, 0] ** 2, [[-1.0, 5], [0, 6], [2, 7]], "x0", grid=[0, 1]).values
-    array([0., 1.])
+    The parameters are those of `clearwood.effect` without model and data.
     """
     names = _named(columns)
-    n_rows = explained.n_rows
-    explained, y = explained.counted(y)
-    n_zero = n_rows - explained.n_rows
+    n_rows = self.n_rows
+    explanation, y = self.counted(y)
+    n_zero = n_rows - explanation.n_rows
     if kind == "component":
         # what is wrong with the options is an error for components too
         chosen = Options(kind=kind, points=points, bands=bands, band=band, confidence=confidence)
-        result = _component(explained, names, chosen, output, scale)
-        return noting_zero_weights(_with_gaps(result, explained), n_zero)
+        result = _component(explanation, names, chosen, output, scale)
+        return noting_zero_weights(_with_gaps(result, explanation), n_zero)
     options = Options(
         kind=kind,
         points=points,
@@ -218,9 +125,9 @@ def effect(
         seed=seed,
         n_jobs=n_jobs,
     )
-    result = measured_effect(explained, names, options, quiet=False)
+    result = measured_effect(explanation, names, options, quiet=False)
     if refit:
-        low, high = ends_of_band(_refits(explained, y, names, refit, options), confidence)
+        low, high = ends_of_band(_refits(explanation, y, names, refit, options), confidence)
         note = f"the band is over {refit} models fitted to resampled rows"
         result = replace(
             result,
@@ -232,22 +139,22 @@ def effect(
             standard_errors=None,
             notes=(*result.notes, note),
         )
-    return noting_zero_weights(_with_gaps(result, explained), n_zero)
+    return noting_zero_weights(_with_gaps(result, explanation), n_zero)
 
 
-def _with_gaps(result: Effect, explained: Explained) -> Effect:
+def _with_gaps(result: Effect, explanation: "Explanation") -> Effect:
     """Return the effect with the share of rows in which columns of the model are missing."""
-    encoder, data = getattr(explained.model, "encoder_", None), explained.data
+    encoder, data = getattr(explanation.model, "encoder_", None), explanation.data
     used = encoder.used_ if isinstance(encoder, Encoder) else None
     # read off a table where the model encodes it: a predictor would keep all rows encoded
     is_read = used is not None and isinstance(data, Table)
-    known = data.columns if is_read else explained.predictor().columns
+    known = data.columns if is_read else explanation.predictor().columns
     columns = [column for column in known if used is None or column.name in used]
     if len(columns) < 2 or result.kind == "marginal":
         return result  # nothing is adjusted for
-    if explained.in_parts is None:
+    if explanation.in_parts is None:
         return replace(result, gap_shares=gap_shares(columns))
-    parts = explained.in_parts.parts
+    parts = explanation.in_parts.parts
     missing = {column.name: parts.missing.get(column.name, 0) for column in columns}
     shares = {name: n / parts.n_rows for name, n in missing.items() if n}
     return replace(result, gap_shares=shares)
@@ -267,15 +174,15 @@ def _named(columns: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _component(
-    explained: Explained, names: tuple[Any, ...], options: Options, output: Any, scale: Any
+    explanation: "Explanation", names: tuple[Any, ...], options: Options, output: Any, scale: Any
 ) -> Effect:
     if options.band == "rows":
         raise bad_value("band", options.band, "a component has no band over rows")
     if output is not None:
-        explained = explained.of_output(output)
-    decomposition = explained.decomposition
+        explanation = explanation.of_output(output)
+    decomposition = explanation.decomposition
     if scale is not None:
-        decomposition = decompose(explained, **{**explained.decomposing, "scale": scale})
+        decomposition = decompose(explanation, **{**explanation.decomposing, "scale": scale})
     result = decomposition.effect(
         *names,
         points=options.points,
@@ -288,26 +195,26 @@ def _component(
         result = replace(
             result, low=None, high=None, band=None, band_freedom=np.inf, is_simultaneous=False
         )
-    n_data = explained.n_all
+    n_data = explanation.n_all
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
 def _refits(
-    explained: Explained, y: Any, names: Sequence[Any], draws: int, options: Options
+    explanation: "Explanation", y: Any, names: Sequence[Any], draws: int, options: Options
 ) -> Floats:
     """Compute the effect for models fitted to resampled rows, at the same rows and grid."""
-    seed = explained.seed if options.seed is None else options.seed
+    seed = explanation.seed if options.seed is None else options.seed
     plain = replace(options, bands=0, exact=False, extrapolation=False, time_limit=None)
-    models = refitted(explained.model, explained.data, y, draws, seed)
+    models = refitted(explanation.model, explanation.data, y, draws, seed)
     return np.stack(
         [
             measured_effect(
-                Explained(
+                type(explanation)(
                     model,
-                    explained.data,
-                    weights=explained.own_weights,
-                    output=explained.output,
-                    n_jobs=explained.n_jobs,
+                    explanation.data,
+                    weights=explanation.own_weights,
+                    output=explanation.output,
+                    n_jobs=explanation.n_jobs,
                 ),
                 names,
                 plain,
@@ -318,7 +225,7 @@ def _refits(
 
 
 def measured_effect(
-    explained: Explained,
+    explanation: "Explanation",
     names: Sequence[Any],
     options: Options,
     *,
@@ -332,10 +239,10 @@ def measured_effect(
     """
     clock = Clock.started_now(options.time_limit)
     kind, output, scale = options.kind, options.output, options.scale
-    seed = explained.seed if options.seed is None else options.seed
-    n_jobs = explained.n_jobs if options.n_jobs is None else options.n_jobs
+    seed = explanation.seed if options.seed is None else options.seed
+    n_jobs = explanation.n_jobs if options.n_jobs is None else options.n_jobs
     if predictor is None:
-        predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
+        predictor = explanation.predictor(output=output, scale=scale, n_jobs=n_jobs)
     positions = _positions(predictor, names)
     if kind == "ice" and len(positions) == 2:
         raise bad_value(
@@ -348,14 +255,14 @@ def measured_effect(
     given: dict[int, Given] = {}
     if wanted:
         predictor, given = given_values(
-            explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
+            explanation, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
         )
     weights = predictor.weights
     most = options.points or _default_points(options, len(positions), predictor)
     if rows is None:
-        rows = _rows(explained, predictor, options, most ** len(positions), seed)
+        rows = _rows(explanation, predictor, options, most ** len(positions), seed)
     request = Request(
-        explained=explained,
+        explanation=explanation,
         predictor=predictor,
         options=options,
         positions=positions,
@@ -421,7 +328,7 @@ def _default_points(options: Options, n_columns: int, predictor: Predictor) -> i
 
 
 def _rows(
-    explained: Explained, predictor: Predictor, options: Options, n_points: int, seed: int
+    explanation: "Explanation", predictor: Predictor, options: Options, n_points: int, seed: int
 ) -> Index:
     """Choose the rows to average over.
 
@@ -436,7 +343,7 @@ def _rows(
         size = max(2, _MOST_PREDICTIONS // (n_points * len(predictor.outputs)))
     if not is_average or size is None or size >= n_rows or n_rows > size * n_points:
         return draw_rows(n_rows, size, seed=seed)
-    order = explained.rows_by_prediction(predictor)
+    order = explanation.rows_by_prediction(predictor)
     start = np.random.default_rng(seed).random()
     return np.sort(order[((start + np.arange(size)) * (n_rows / size)).astype(np.intp)])
 
@@ -467,8 +374,8 @@ def _result(request: Request, result: Measured) -> Effect:
         own = None if own is None else own.moved(values - result.values)
     if own is None and replicates is not None:
         own = Band(*ends_of_band(replicates, options.confidence), source="rows")
-    n_rows, n_all = len(result.rows), request.explained.n_all
-    if result.exact and request.explained.in_parts is not None:
+    n_rows, n_all = len(result.rows), request.explanation.n_all
+    if result.exact and request.explanation.in_parts is not None:
         n_rows = n_all  # read off a decomposition over all of them
         baseline = _own_baseline(request)
     else:
@@ -489,7 +396,7 @@ def _result(request: Request, result: Measured) -> Effect:
             background=BackgroundInfo(n_rows, predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
-            rate=rate_of(request.explained.model),
+            rate=rate_of(request.explanation.model),
         ),
         n_rows=n_rows,
         n_data=n_all if n_rows < n_all else None,
@@ -512,7 +419,7 @@ def _result(request: Request, result: Measured) -> Effect:
 
 def _own_baseline(request: Request) -> Floats:
     """Return the mean prediction over all rows of a table in parts."""
-    bound = request.explained.bound(n_jobs=request.n_jobs)
+    bound = request.explanation.bound(n_jobs=request.n_jobs)
     names = bound.game.outputs
     return bound.baseline[[names.index(name) for name in request.predictor.outputs]]
 

@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.decomposition.grid import Grid
 from clearwood.explanation.results.outputs import axis_numbers
 from clearwood.explanation.rows.compose import perturbed
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["Given", "given_values"]
 
@@ -51,7 +53,7 @@ class Given:
 
 
 def given_values(
-    explained: Explained,
+    explanation: "Explanation",
     predictor: Predictor,
     wanted: Mapping[int, Sequence[Any]],
     *,
@@ -89,9 +91,9 @@ def given_values(
             taken[k][mine] = near
             beyond = np.zeros(len(values), bool)
         result[k] = Given(values, rows, near, beyond, _is_ordered(column))
-    data = explained.data
+    data = explanation.data
     new = perturbed(data, predictor.names, np.zeros(n_new, np.intp), taken, written)
-    longer, _ = explained.stacked(
+    longer, _ = explanation.stacked(
         new,
         background_first=True,
         form_of_rows=True,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.weights import quantiles
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.extrapolation import support_of
 from clearwood.explanation.effects.given import Given, given_values
 from clearwood.explanation.effects.grid import checked_column, common_levels, levels_note
@@ -20,6 +19,9 @@ from clearwood.explanation.results.about import About, BackgroundInfo
 from clearwood.explanation.results.outputs import axis_numbers, rate_of, two_rows_or_more
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["JointCurves", "default_values", "joint_curves"]
 
@@ -71,13 +73,13 @@ class JointCurves:
         return np.asarray(np.einsum("i,ijk->jk", chosen, self.each) / chosen.sum())
 
 
-def default_values(explained: Explained, column: str) -> NDArray[Any]:
+def default_values(explanation: "Explanation", column: str) -> NDArray[Any]:
     """Return values of a column to compare, the reference first.
 
     Levels by their weight, the most common first; of numbers and dates the median, then the 5, 25,
     75 and 95 per cent points, as far as they differ.
     """
-    predictor = explained.predictor()
+    predictor = explanation.predictor()
     own = predictor.columns[predictor.position(column)]
     checked_column(own)
     weights = predictor.weights
@@ -98,7 +100,7 @@ def default_values(explained: Explained, column: str) -> NDArray[Any]:
 
 
 def joint_curves(
-    explained: Explained,
+    explanation: "Explanation",
     at: Mapping[str, Sequence[Any]],
     *,
     output: Any = None,
@@ -129,7 +131,7 @@ def joint_curves(
     n_jobs
         Threads, where the model is read as a forest.
     """
-    predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
+    predictor = explanation.predictor(output=output, scale=scale, n_jobs=n_jobs)
     two_rows_or_more(len(predictor), "a direct effect")
     names = {predictor.names[predictor.position(name)]: list(v) for name, v in at.items()}
     sizes = {len(values) for values in names.values()}
@@ -145,7 +147,7 @@ def joint_curves(
         checked_column(predictor.columns[position])
         wanted[position] = _two_or_more(predictor.columns[position], values)
     longer, given = given_values(
-        explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
+        explanation, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
     )
     places = {k: _places(given[k], v) for k, v in zip(positions, names.values(), strict=True)}
     if rows is None:
@@ -171,7 +173,7 @@ def joint_curves(
             background=BackgroundInfo(len(rows), predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
-            rate=rate_of(explained.model),
+            rate=rate_of(explanation.model),
         ),
         n_data=len(predictor),
         evaluations=longer.evaluations[0],

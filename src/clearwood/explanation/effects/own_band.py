@@ -1,13 +1,13 @@
 """The band of a model that knows how far its own score varies with other training data."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, logit
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.grid import Points
 from clearwood.explanation.effects.request import Band, Request
 from clearwood.explanation.games.game import Game
@@ -16,6 +16,9 @@ from clearwood.explanation.rows.compose import CodeRows
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.rows.rows import Rows
 from clearwood.fitted import Unit
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["no_own_band", "own_band", "spread_of"]
 
@@ -40,9 +43,9 @@ def no_own_band(why: str) -> InputError:
     )
 
 
-def spread_of(explained: Explained) -> BoundSpread | None:
+def spread_of(explanation: "Explanation") -> BoundSpread | None:
     """Return how far the model varies, over its background; None where it does not know."""
-    return explained.bound_spread() if explained.is_exact else None
+    return explanation.bound_spread() if explanation.is_exact else None
 
 
 def own_band(
@@ -63,13 +66,13 @@ def own_band(
     if not options.bands or options.band == "rows":
         return None
     is_demanded = options.band != "auto"
-    explained, predictor = request.explained, request.predictor
-    spread = spread_of(explained)
+    explanation, predictor = request.explanation, request.predictor
+    spread = spread_of(explanation)
     if spread is None:
         if is_demanded:
             raise no_own_band("this model does not know how far its predictions vary")
         return None
-    game = explained.game
+    game = explanation.game
     shift = _shift(game, predictor)
     wanted = _outputs(game, predictor)
     if shift is None or wanted is None:
@@ -121,8 +124,8 @@ def _outputs(game: Game, predictor: Predictor) -> list[int] | None:
 
 def _rows_at(request: Request, points: Points) -> Rows:
     """Return a row for each point, as the game is played with; other columns do not matter."""
-    predictor, explained = request.predictor, request.explained
+    predictor, explanation = request.predictor, request.explanation
     composed = predictor.compose(np.zeros(points.size, np.intp), points.sources)
     if isinstance(predictor.compose, CodeRows):
-        return explained.rows().with_codes(composed)
-    return explained.game.rows(composed)
+        return explanation.rows().with_codes(composed)
+    return explanation.game.rows(composed)

@@ -152,18 +152,18 @@ def _exact_dependence(request: Request, points: Points) -> Floats | None:
 
     Lemma 7.4.4: it is the baseline plus the components within the columns.
     """
-    options, explained, predictor = request.options, request.explained, request.predictor
+    options, explanation, predictor = request.options, request.explanation, request.predictor
     if not options.exact or options.sample is not None or request.given:
         return None
-    game = explained.exact_game
+    game = explanation.exact_game
     if points.notes or game is None:
         return None  # the decomposition shows every level
     if isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES:
         return None
-    if explained.n_drawn() is not None:
+    if explanation.n_drawn() is not None:
         return None  # predictions of all rows are nearer the truth than averages over drawn ones
     try:
-        rows = explained.rows(late=True)
+        rows = explanation.rows(late=True)
     except InputError:
         return None
     few = rows.with_codes(rows.codes[:_ROWS_COMPARED])
@@ -175,9 +175,9 @@ def _exact_dependence(request: Request, points: Points) -> Floats | None:
     # the same numbers, or the scale is another one
     if not np.allclose(margin[:, wanted], direct, rtol=1e-6, atol=1e-9):
         return None
-    rows, weights = explained.background_rows()
+    rows, weights = explanation.background_rows()
     surface = surface_of(
-        explained.bound(n_jobs=request.n_jobs),
+        explanation.bound(n_jobs=request.n_jobs),
         rows,
         weights,
         points.positions,
@@ -201,7 +201,7 @@ def _with_band(request: Request, points: Points, values: Floats) -> Measured:
         some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)
         drawn = some.replicates(each)
         assert drawn is not None
-        narrower = np.sqrt(len(some.rows) / max(len(request.rows), request.explained.n_all))
+        narrower = np.sqrt(len(some.rows) / max(len(request.rows), request.explanation.n_all))
         replicates = values + (drawn - mean_curve(each, some.weights)) * narrower
     return replace(_dependence(request, points, values, replicates, stopped, band), exact=True)
 

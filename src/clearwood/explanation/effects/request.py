@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import BandChoice, BandSource, EffectKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.bands import mean_replicates
 from clearwood.explanation.effects.extrapolation import WAYS, Region, support_of
 from clearwood.explanation.effects.given import Given
@@ -20,6 +19,9 @@ from clearwood.explanation.effects.grid import Points, points_of
 from clearwood.explanation.results.effect import TITLES
 from clearwood.explanation.rows.blocks import Evaluated, evaluated_in_blocks
 from clearwood.explanation.rows.predictor import Predictor
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["Band", "Extrapolation", "Measured", "Options", "Request"]
 
@@ -120,7 +122,7 @@ class Band:
 class Request:
     """A model, rows and columns, and how their effect is measured."""
 
-    explained: Explained
+    explanation: "Explanation"
     predictor: Predictor  # the model and its data as a function of rows
     options: Options
     positions: tuple[int, ...]  # of the columns

@@ -23,7 +23,6 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.factors.anchored import MOST_CELLS, Anchored
 from clearwood.explanation.factors.averaged import (
     Averaged,
@@ -38,6 +37,7 @@ from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.multiplied import compared_product, level_note, product_of
 from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
+from clearwood.explanation.games.from_model import game_of
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.linear.contrasts import on_unseen_levels
 from clearwood.explanation.rows.supported import NotDecomposableError
@@ -363,7 +363,7 @@ def _checked(model: Any) -> Learner:
 def _game(learner: Learner, table: Table) -> Game:
     """Return the model as a sum over columns and pairs; refuse what is not one."""
     try:
-        game = Explained(learner, table).game
+        game = game_of(learner, table)
     except NotDecomposableError as error:
         raise _too_deep(learner, "is not a sum of functions of one and two columns") from error
     _check_game(learner, game)

@@ -22,10 +22,10 @@ def interacting_columns(predictor: Predictor, n_rows: int, seed: int) -> tuple[i
 
     Examples
     --------
-    >>> from clearwood.explanation.decomposition.explained import Explained
+    >>> from clearwood.explanation import Explanation
     >>> X = np.random.default_rng(0).normal(size=(100, 20))
     >>> model = lambda X: X[:, 3] * X[:, 17] + X[:, 0]
-    >>> chosen = interacting_columns(Explained(model, X).predictor(), 100, seed=0)
+    >>> chosen = interacting_columns(Explanation(model, X).predictor(), 100, seed=0)
     >>> len(chosen), {3, 17} <= set(chosen)
     (15, True)
     """

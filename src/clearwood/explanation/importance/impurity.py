@@ -1,26 +1,28 @@
 """Impurity importance: what the splits on a column gained while the trees were grown."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.models import Learner
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["impurity_gains"]
 
 
-def impurity_gains(explained: Explained) -> tuple[tuple[str, ...], Floats, str]:
+def impurity_gains(explanation: "Explanation") -> tuple[tuple[str, ...], Floats, str]:
     """Compute the share of the gain by tree and column; one line where trees are not independent.
 
     Returns
     -------
     (columns, ndarray of shape (trees, columns), the model in words)
     """
-    game = explained.exact_game
+    game = explanation.exact_game
     if not isinstance(game, TreeGame):
         raise InputError(
             "impurity importance is for trees",
@@ -28,7 +30,7 @@ def impurity_gains(explained: Explained) -> tuple[tuple[str, ...], Floats, str]:
             value="impurity",
             hint=words("use ", Option("kind", "permutation"), ", which is for any model."),
         )
-    by_feature = _gains(_inner(explained.model))
+    by_feature = _gains(_inner(explanation.model))
     if by_feature.shape[1] != len(game.groups):
         raise InputError(
             "the trees' columns cannot be matched with the data's",

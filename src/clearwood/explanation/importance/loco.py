@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -12,17 +12,20 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning
 from clearwood._shared.progress import progress
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.effects.refit import Training
 from clearwood.explanation.importance.losses import row_loss
 from clearwood.explanation.rows.compose import ArrayRows, frame_rows, take_rows
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Table
 
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
+
 __all__ = ["loco_differences"]
 
 
 def loco_differences(
+    explanation: "Explanation",
     training: Training,
     predictor: Predictor,
     players: Mapping[str, Sequence[int]],
@@ -56,23 +59,29 @@ def loco_differences(
             if fold and clock.is_over:
                 break
             kept = np.setdiff1d(np.arange(n_rows), part)
-            whole, words = _losses(training, training.data, kept, part, loss, scale)
+            whole, words = _losses(explanation, training, training.data, kept, part, loss, scale)
             step(1)
             for k, name in enumerate(players):
-                without, _ = _losses(training, made[name], kept, part, loss, scale)
+                without, _ = _losses(explanation, training, made[name], kept, part, loss, scale)
                 result[part, k] = without - whole
                 step(1, note=f"without {name}")
     return result, words
 
 
 def _losses(
-    training: Training, data: Any, kept: Index, part: Index, loss: Any, scale: Any
+    explanation: "Explanation",
+    training: Training,
+    data: Any,
+    kept: Index,
+    part: Index,
+    loss: Any,
+    scale: Any,
 ) -> tuple[Floats, str]:
     with warnings.catch_warnings():
         # a constant column is what is wanted here
         warnings.simplefilter("ignore", ClearwoodWarning)
         fitted = training.fit(np.sort(kept), data)
-        predictor = Explained(fitted, take_rows(data, part)).predictor(scale=scale)
+        predictor = type(explanation)(fitted, take_rows(data, part)).predictor(scale=scale)
     measure, words = row_loss(predictor, training.y[part], loss)
     at = np.arange(len(part))
     return measure(predictor.predict(at), at), words

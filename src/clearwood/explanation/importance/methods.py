@@ -50,23 +50,23 @@ _IMPURITY_NOTE = (
 
 
 def _components(request: Request) -> Importance:
-    explained = request.explained
+    explanation = request.explanation
     if request.output is not None:
-        explained = explained.of_output(request.output)
+        explanation = explanation.of_output(request.output)
     changed = {"scale": request.scale, "time_limit": request.clock.time_limit}
     changed = {name: value for name, value in changed.items() if value is not None}
     decomposition = (
-        explained.decomposition
+        explanation.decomposition
         if not changed
-        else decompose(explained, **{**explained.decomposing, **changed})
+        else decompose(explanation, **{**explanation.decomposing, **changed})
     )
-    result, n_data = decomposition.importance(), explained.n_all
+    result, n_data = decomposition.importance(), explanation.n_all
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
 def _permutation(request: Request) -> Importance:
     predictor = request.predictor()
-    y = known_target(request.explained.data, request.y)
+    y = known_target(request.explanation.data, request.y)
     measure, words = row_loss(predictor, y, request.loss)
     rows = request.rows(len(predictor))
     players = request.players(predictor)
@@ -95,12 +95,13 @@ def _permutation(request: Request) -> Importance:
 
 
 def _loco(request: Request) -> Importance:
-    training = Training(request.explained.model, request.explained.data, request.y)
+    training = Training(request.explanation.model, request.explanation.data, request.y)
     if not 2 <= request.folds <= len(training):
         raise bad_value("folds", request.folds, f"it lies between 2 and {len(training)}")
     predictor = request.predictor()
     players = request.players(predictor)
     result, words = loco_differences(
+        request.explanation,
         training,
         predictor,
         players,
@@ -121,15 +122,15 @@ def _loco(request: Request) -> Importance:
 
 
 def _shapley(request: Request) -> Importance:
-    explained = request.explained
-    known = explained.is_exact
+    explanation = request.explanation
+    known = explanation.is_exact
     most = _ROWS_FOR_SHAPLEY if known else _SAMPLED_ROWS_FOR_SHAPLEY
-    rows = request.rows(explained.n_rows, most)
+    rows = request.rows(explanation.n_rows, most)
     # in random order, so that those done in time are a sample
     rows = np.random.default_rng(request.seed).permutation(rows)
     result = shapley(
-        explained,
-        take_rows(explained.data, rows),
+        explanation,
+        take_rows(explanation.data, rows),
         method="auto" if known else "permutation",
         output=request.output,
         precision=0.02 if known else _PRECISION,
@@ -198,7 +199,7 @@ def _variances(curve: Floats, shares: Floats) -> Floats:
 
 
 def _impurity(request: Request) -> Importance:
-    columns, gains, name = impurity_gains(request.explained)
+    columns, gains, name = impurity_gains(request.explanation)
     values, low, high = _mean_interval(gains, None, request.confidence)
     notes = [_IMPURITY_NOTE]
     if len(gains) == 1:
@@ -212,13 +213,13 @@ def _impurity(request: Request) -> Importance:
         measure="share of the gain",
         model=name,
         unit=Unit.PREDICTION,
-        n_rows=request.explained.n_rows,
+        n_rows=request.explanation.n_rows,
         notes=notes,
     )
 
 
 def _coefficients(request: Request) -> Importance:
-    terms, data = linear_terms(request.explained, output=request.output)
+    terms, data = linear_terms(request.explanation, output=request.output)
     n_rows = len(terms.values)
     known = request.weights(np.arange(n_rows))
     weights = np.ones(n_rows) if known is None else known
@@ -280,7 +281,7 @@ def _result(
     **more: Any,
 ) -> Importance:
     values, low, high = numbers
-    n_data = request.explained.n_all
+    n_data = request.explanation.n_all
     return Importance(
         n_data=n_data if more["n_rows"] < n_data else None,
         kind=kind,

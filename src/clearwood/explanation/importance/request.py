@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import players_of
 from clearwood.explanation.results.outputs import two_rows_or_more
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.models import Learner
 from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["Request"]
 
@@ -28,7 +30,7 @@ __all__ = ["Request"]
 class Request:
     """The options of `clearwood.importance`, which describes them; checked."""
 
-    explained: Explained
+    explanation: "Explanation"
     y: Any
     repeats: int
     conditional: bool
@@ -46,7 +48,7 @@ class Request:
     @property
     def is_training(self) -> bool:
         """Whether the rows look like those that the model was fitted to."""
-        model, data = self.explained.model, self.explained.data
+        model, data = self.explanation.model, self.explanation.data
         if not isinstance(model, Learner) or not isinstance(data, Table):
             return False
         training = getattr(model, "training_", {})
@@ -54,11 +56,11 @@ class Request:
 
     def predictor(self) -> Predictor:
         """Return the model over the rows."""
-        return self.explained.predictor(output=self.output, scale=self.scale, n_jobs=self.n_jobs)
+        return self.explanation.predictor(output=self.output, scale=self.scale, n_jobs=self.n_jobs)
 
     def weights(self, rows: Index) -> Floats | None:
         """Return the weights of some rows; None where all count alike."""
-        weights = checked_weights(self.explained.own_weights, self.explained.n_rows)
+        weights = checked_weights(self.explanation.own_weights, self.explanation.n_rows)
         return None if weights is None else weights[rows]
 
     def players(self, predictor: Predictor) -> dict[str, tuple[int, ...]]:

@@ -356,9 +356,9 @@ class _Work:
             pca = fitted.named_steps["pca"]
             return {"loadings": pca.components_, "variance": pca.explained_variance_ratio_}
         # scores are uncorrelated, so that what each explains of the columns adds up
-        explained = (fitted.x_scores_**2).sum(axis=0) * (fitted.x_loadings_**2).sum(axis=0)
+        explanation = (fitted.x_scores_**2).sum(axis=0) * (fitted.x_loadings_**2).sum(axis=0)
         total = float(((self.matrix - self.matrix.mean(axis=0)) ** 2).sum())
-        return {"loadings": fitted.x_weights_.T, "variance": explained / total}
+        return {"loadings": fitted.x_weights_.T, "variance": explanation / total}
 
     def _grid(self, setting: str, own: Any) -> list[Any]:
         """Return values of the setting, from the simplest model on, the learner's among them."""

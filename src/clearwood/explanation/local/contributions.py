@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.rounding import without_rounding
 from clearwood.explanation.decomposition.decompose import chosen_output
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.products import as_additive
 from clearwood.fitted import Unit
 from clearwood.table import Column
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["Contributions", "contributions", "linear_terms", "standardised"]
 
@@ -118,44 +120,19 @@ class Contributions(Result):
         return plot_contributions(self, **options)
 
 
-def contributions(explained: Explained, rows: Any = None, *, output: Any = None) -> Contributions:
+def contributions(self: "Explanation", rows: Any = None, *, output: Any = None) -> Contributions:
     """Compute what each column adds to the prediction of rows, for a linear model.
 
-    Coefficient times value, before any link: for a logistic model the log odds are the constant
-    plus these. They are measured from a row of zeros, which may be no row anyone has seen; Shapley
-    values (`shapley`) measure from the mean prediction instead.
-
-    Parameters
-    ----------
-    rows
-        The rows to decompose; all rows of the data when None.
-    output
-        The class or output, where there are several.
-
-    Returns
-    -------
-    Contributions
-
-    Examples
-    --------
-    A loan application with log odds -2.5 + 0.05 income + 0.4 credit score:
-
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> import clearwood as cw
-    >>> model = LogisticRegression().fit([[0, 0], [1, 1]], [0, 1])
-    >>> model.intercept_, model.coef_ = np.array([-2.5]), np.array([[0.05, 0.4]])
-    >>> cw.contributions(model, [[60, 7]])
-    Contributions (log odds) to 1 row: constant -2.5, x0 +3, x1 +2.8; total 3.3
+    The parameters are those of `clearwood.contributions` without model and data.
     """
-    return linear_terms(explained, rows, output=output)[0]
+    return linear_terms(self, rows, output=output)[0]
 
 
 def linear_terms(
-    explained: Explained, rows: Any = None, *, output: Any = None
+    explanation: "Explanation", rows: Any = None, *, output: Any = None
 ) -> tuple[Contributions, tuple[Column, ...]]:
     """Read a linear or additive model as a sum over columns; return also the columns' values."""
-    game = explained.game
+    game = explanation.game
     additive = as_additive(game)
     if additive is None:
         raise InputError(
@@ -163,9 +140,9 @@ def linear_terms(
             parameter="model",
             hint="coefficients and contributions are for linear models; use Shapley values.",
         )
-    read = explained.rows(rows)
+    read = explanation.rows(rows)
     codes = read.codes if additive is game else additive.own_codes(read).codes
-    output = explained.output if output is None else output
+    output = explanation.output if output is None else output
     at = range(len(game.outputs))[chosen_output(game, output)]
     if len(at) > 1:
         raise InputError(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from clearwood._shared.errors import InputError, Option, bad_value, unknown_choi
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
 from clearwood.explanation.local.lime_result import Lime
@@ -23,6 +22,9 @@ from clearwood.explanation.rows.compose import perturbed
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.rows.stack import chosen_row, stacked
 from clearwood.explanation.sampling.representation import Representation, representation_of
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["lime"]
 
@@ -39,7 +41,7 @@ _FEWEST_DRAWS = 2
 
 
 def lime(
-    explained: Explained,
+    self: "Explanation",
     row: Any,
     *,
     kernel_width: float | None = None,
@@ -55,62 +57,16 @@ def lime(
 ) -> Lime:
     """Fit a sparse linear model to a model's predictions near one row.
 
-    The answer is argmin over linear g of Σ_z π(z) (f(z) − g(h(z)))², with at most ``n_features``
-    terms (Hiabu 2024, definition 7.2.2 and example 19). Rows z are drawn column by column:
-    numbers from a normal with the data's mean and standard deviation, categories as often as they
-    occur. The representation h keeps numbers as they are and gives each level an indicator; the
-    kernel π(z) = exp(−Σ_k ((h(x)_k − h(z)_k) / σ_k)²) has σ_k = width · standard deviation.
-
-    The result depends on choices that nothing in the question settles: above all the width, and the
-    draw. It therefore comes with its local fit (weighted R²), with the coefficients over repeated
-    draws and over other widths, and with a warning where a sign is not stable. Columns are drawn
-    independently, so where they depend on each other the fit relies on rows that do not occur.
-
-    Parameters
-    ----------
-    row
-        The row to explain: one row in any form, or its position in ``data``.
-    kernel_width
-        In standard deviations; 0.75 √p for p columns when None.
-    n_features
-        The most terms of the linear model.
-    select
-        How terms are chosen: "forward" or "lasso".
-    n_samples
-        Rows of one draw.
-    repeats
-        How often a draw is made. The coefficients are fitted to all draws together.
-    output
-        The class, or the name of the output; by default the one predicted for the row.
-    scale
-        "probability", "margin" or "response"; by default probabilities where there are some.
-    time_limit
-        Seconds after which the draws that are done are used, at least two; Ctrl-C does the same.
-    seed
-        Fixes the draws; the explanation's own when None.
-    n_jobs
-        Threads, where the model is read as a forest; the explanation's own when None.
-
-    Returns
-    -------
-    Lime
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> import clearwood as cw
-    >>> result = cw.lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
-    >>> result.terms, result.coefficients.round(6), round(result.r2, 6)
-    (('x0', 'x1'), array([ 2., -1.]), 1.0)
+    The parameters are those of `clearwood.lime` without model and data.
     """
     clock = Clock.started_now(time_limit)
-    seed = explained.seed if seed is None else seed
-    output = explained.output if output is None else output
+    seed = self.seed if seed is None else seed
+    output = self.output if output is None else output
     _check(kernel_width, n_features, select, n_samples, repeats)
-    row = chosen_row(explained.data, row)
-    n_data = explained.n_rows
-    explained, _ = explained.counted()
-    predictor, n_rows = explained.stacked(row, scale=scale, n_jobs=n_jobs)
+    row = chosen_row(self.data, row)
+    n_data = self.n_rows
+    explanation, _ = self.counted()
+    predictor, n_rows = explanation.stacked(row, scale=scale, n_jobs=n_jobs)
     if n_rows != 1:
         raise InputError(
             f"{n_rows} rows are given; LIME explains one",
@@ -126,9 +82,9 @@ def lime(
     if output is None and len(predictor.outputs) > 1:
         output = predictor.outputs[int(np.argmax(predictor.predict(np.array([0]))[0]))]
     predictor = predictor.taking(output)
-    weights = checked_weights(explained.own_weights, explained.n_rows)
+    weights = checked_weights(explanation.own_weights, explanation.n_rows)
     space = representation_of(predictor.columns, weights)
-    both, _ = stacked(explained.model, row, explained.data)
+    both, _ = stacked(explanation.model, row, explanation.data)
 
     generator = np.random.default_rng(seed)
 
@@ -136,7 +92,7 @@ def lime(
         drawn = space.draw(n_samples, generator)
         base = np.zeros(n_samples, np.intp)
         rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
-        near = explained.predictor(rows, output=output, scale=scale, n_jobs=n_jobs)
+        near = explanation.predictor(rows, output=output, scale=scale, n_jobs=n_jobs)
         return drawn.features, near.predict(np.arange(n_samples))[:, 0]
 
     features, predicted = _predicted(draw, n_samples, repeats, clock)
@@ -145,7 +101,7 @@ def lime(
     result, doubts = _fitted(space, predictor, features, predicted, width, n_features, select, done)
     if doubts:
         tell("; ".join(doubts))
-    return noting_zero_weights(result, n_data - explained.n_rows)
+    return noting_zero_weights(result, n_data - explanation.n_rows)
 
 
 def _check(

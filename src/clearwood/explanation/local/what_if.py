@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -11,13 +11,15 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.numbers import cell, number
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.rows.stack import chosen_row
 from clearwood.explanation.sampling.subsets import all_coalitions, shapley_weights
 from clearwood.explanation.sampling.value_functions import Interventional
 from clearwood.fitted import Unit
 from clearwood.models import TableModel
 from clearwood.table import Kind, Table, as_table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["WhatIf", "what_if"]
 
@@ -120,10 +122,9 @@ class WhatIf(Result):
 
 
 def what_if(
-    explained: Explained,
+    self: "Explanation",
     row: Any,
     changes: Mapping[str, Any] | None = None,
-    /,
     *,
     output: Any = None,
     scale: str | None = None,
@@ -131,38 +132,7 @@ def what_if(
 ) -> WhatIf:
     """Predict a row again with some columns changed, and share the difference among the changes.
 
-    Each change gets its Shapley value in the game in which changes join one by one: what it moves
-    the prediction, averaged over the orders in which the changes can be made. It is a statement
-    about the model: what would happen in the world if somebody's age were different is another
-    question.
-
-    Parameters
-    ----------
-    row
-        One row: its position in the data, a dict, a pandas Series, a table or data frame of one
-        row, or an array.
-    changes
-        New values by column, for names that are no Python words or are taken.
-    output
-        The class or output; all of them when None, of two classes the second.
-    scale
-        "probability", "margin" or "response"; by default probabilities where there are some.
-    **columns
-        New values by column: ``age=45``. None for missing.
-
-    Returns
-    -------
-    WhatIf
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> data = [[2.0, 3.0], [1.0, 1.0]]
-    >>> cw.what_if(lambda X: X[:, 0] * X[:, 1], data, 0, x0=4.0, x1=5.0)
-    What if, by a function (prediction)
-      prediction 6 → 20 (+14)
-      x0: 2 → 4  +8
-      x1: 3 → 5  +6
+    The parameters are those of `clearwood.what_if` without model and data.
     """
     wanted = {**(changes or {}), **columns}
     if not wanted:
@@ -177,8 +147,8 @@ def what_if(
             f"{_MOST_CHANGES}",
             parameter="changes",
         )
-    model = explained.model
-    old = chosen_row(explained.data, row)
+    model = self.model
+    old = chosen_row(self.data, row)
     if isinstance(model, TableModel) and hasattr(model, "schema_"):
         old = as_table(old, schema=model.schema_)
     if len(old) != 1:
@@ -188,7 +158,7 @@ def what_if(
             hint="give a single row.",
         )
     new = _changed(old, wanted)
-    predictor, _ = explained.stacked(new, background=old, output=output, scale=scale)
+    predictor, _ = self.stacked(new, background=old, output=output, scale=scale)
     places = [predictor.position(name) for name in wanted]
     predicted = predictor.predict(np.array([0, 1]))
     game = Interventional(

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, words
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.monotone.prove import Counterexample, Prover
 from clearwood.explanation.monotone.result import Direction, Monotone, MonotoneClaim, Witness
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.fitted import Unit
 from clearwood.table import Kind
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["monotone"]
 
@@ -28,53 +30,22 @@ _ROUNDING = 2e-6
 
 
 def monotone(
-    explained: Explained,
+    self: "Explanation",
     columns: Mapping[str, str] | Iterable[str] | str | None = None,
-    /,
     *,
     n_rows: int = 200,
     seed: int = 0,
 ) -> Monotone:
     """Decide whether the prediction rises or falls with columns, everything else being equal.
 
-    First, rows of the data, and as many whose columns are put together at random, are predicted at
-    values of the column; a step in either direction is a witness. If no step goes against a
-    direction, it is proved where the model allows that: by adding up the least steps of sums over
-    one and two columns, by an exact search through boxes for trees of any depth, and by bounds of
-    derivatives for curves. What could not be proved is marked so.
-
-    A proof holds for all values of all columns, also for combinations that do not occur, and up to
-    rounding. Missing values of the column have no place in its order; those of the others count.
-
-    Parameters
-    ----------
-    columns
-        Columns and the direction that each should have, ``{"age": "up"}``; or the names of some
-        columns. By default all that hold numbers, yes/no or ordered categories.
-    n_rows
-        Rows that are predicted at values of each column; as many again are put together.
-    seed
-        Fixes which.
-
-    Returns
-    -------
-    Monotone
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> data = cw.datasets.load("diabetes")
-    >>> model = cw.learner("gbm", max_iter=30, monotone={"bmi": "up"}).fit(data)
-    >>> known = cw.explain(model, data).monotone({"bmi": "up", "age": "up"})
-    >>> known["bmi"].sentence, known["age"].holds
-    ('proved increasing over the whole space', False)
+    The parameters are those of `clearwood.monotone` without model and data.
     """
     check_whole("n_rows", n_rows, 1)
-    predictor = explained.predictor()
+    predictor = self.predictor()
     _check_output(predictor)
     wanted = _wanted(columns, predictor)
     generator = np.random.default_rng(seed)
-    proofs = _proofs(explained, predictor)
+    proofs = _proofs(self, predictor)
     claims = tuple(
         _claim(predictor, column, way, n_rows, generator, proofs) for column, way in wanted.items()
     )
@@ -143,9 +114,9 @@ class _Proofs:
         return numbers
 
 
-def _proofs(explained: Explained, predictor: Predictor) -> _Proofs | None:
+def _proofs(explanation: "Explanation", predictor: Predictor) -> _Proofs | None:
     """Return what proves directions; None where the model is not read as a sum."""
-    game = explained.exact_game
+    game = explanation.exact_game
     if game is None or game.grouping is not None:
         return None
     if len(game.columns) != len(predictor.columns):
@@ -157,7 +128,7 @@ def _proofs(explained: Explained, predictor: Predictor) -> _Proofs | None:
         output = _difference
     else:
         return None
-    rows, raw = explained.rows(), game.reader(explained.data)
+    rows, raw = explanation.rows(), game.reader(explanation.data)
     return _Proofs(Prover(game, rows, raw, output), game)
 
 

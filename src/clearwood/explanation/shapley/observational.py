@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from scipy.special import ndtr, ndtri
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import Conditional
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.rows.compose import perturbed
 from clearwood.explanation.sampling.representation import representation_of
 from clearwood.explanation.sampling.value_functions import (
@@ -27,6 +26,9 @@ from clearwood.explanation.sampling.value_functions import (
 )
 from clearwood.fitted import Scale, Unit
 from clearwood.table import NUMERIC, Column, Kind
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["ASSUMPTIONS", "conditional_for", "observational"]
 
@@ -67,7 +69,7 @@ def _is_complete_number(column: Column) -> bool:
 def observational(
     conditional: Conditional,
     parts: dict[str, Any],
-    explained: Explained,
+    explanation: "Explanation",
     generator: np.random.Generator,
 ) -> ValueFunction:
     """Make an observational value function from what every value function has.
@@ -77,7 +79,7 @@ def observational(
     if conditional in ("gaussian", "copula"):
         numbers = _numbers(parts, conditional)
         normal = _of_normal(numbers, parts, copula=conditional == "copula")
-        return Normal(**parts, explained=explained, generator=generator, normal=normal)
+        return Normal(**parts, explanation=explanation, generator=generator, normal=normal)
     size = min(_WEIGHED_ROWS, len(parts["weights"]))
     if len(parts["chosen"]) < size:
         chosen = generator.choice(len(parts["weights"]), size, replace=False)
@@ -199,7 +201,7 @@ class Normal(ValueFunction):
     Aas, Jullum and Løland (2021), sections 3.1 and 3.2.
     """
 
-    explained: Explained
+    explanation: "Explanation"
     generator: np.random.Generator
     normal: _NormalData
     _known: dict[bytes, tuple[Floats, Floats]] = field(default_factory=dict)
@@ -221,7 +223,7 @@ class Normal(ValueFunction):
         values = np.where(held, own, flat)
         base = np.zeros(len(values), np.intp)  # every column is written
         written = dict(enumerate(values.T.copy()))
-        rows = perturbed(self.explained.data, self.predictor.names, base, {}, written)
+        rows = perturbed(self.explanation.data, self.predictor.names, base, {}, written)
         predicted = self._predicted(rows).reshape(len(coalitions), n_draws, -1)
         halves = n_draws // 2
         pairs = (predicted[:, :halves] + predicted[:, (n_draws + 1) // 2 :][:, :halves]) / 2
@@ -258,7 +260,7 @@ class Normal(ValueFunction):
         if unit.is_probability:
             scale = Scale.PROBABILITY
         output = None if scorer.only is None else scorer.names[scorer.only]
-        predictor = self.explained.predictor(rows, scale=scale, output=output)
+        predictor = self.explanation.predictor(rows, scale=scale, output=output)
         self.predictor.evaluations[0] += len(predictor)
         return predictor.predict(np.arange(len(predictor)))
 

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from clearwood._shared.errors import InputError, Option, bad_value, unknown_choi
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import Step, progress
 from clearwood.explanation.decomposition.decompose import plain_baseline
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
 from clearwood.explanation.results.about import About, BackgroundInfo
@@ -37,6 +36,9 @@ from clearwood.explanation.shapley.observational import (
 )
 from clearwood.fitted import Scale
 from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["METHODS", "SampledOptions", "sampled_shapley"]
 
@@ -85,7 +87,7 @@ class SampledOptions:
 
 
 def sampled_shapley(
-    explained: Explained,
+    explanation: "Explanation",
     rows: Any = None,
     *,
     value: str = "interventional",
@@ -99,21 +101,21 @@ def sampled_shapley(
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> explained = Explained(lambda X: X[:, 0] * X[:, 1], X)
-    >>> result = sampled_shapley(explained, X[:2])
+    >>> from clearwood.explanation import Explanation
+    >>> result = sampled_shapley(Explanation(lambda X: X[:, 0] * X[:, 1], X), X[:2])
     >>> result.values.shape, bool(abs(result.values[:, 2]).max() < 1e-12)
     ((2, 3), True)
     """
     options = options or SampledOptions()
     started = time.monotonic()
-    rows = explained.data if rows is None else as_rows(rows)
-    explained, _ = explained.counted()
+    rows = explanation.data if rows is None else as_rows(rows)
+    explanation, _ = explanation.counted()
     generator = np.random.default_rng(options.seed)
-    predictor, n_rows = explained.stacked(rows, scale=scale, n_jobs=n_jobs)
+    predictor, n_rows = explanation.stacked(rows, scale=scale, n_jobs=n_jobs)
     n_below = len(predictor) - n_rows
     if n_below < 1:
         raise no_background()
-    checked = checked_weights(explained.own_weights, n_below)
+    checked = checked_weights(explanation.own_weights, n_below)
     share = np.full(n_below, 1 / n_below) if checked is None else checked / checked.sum()
     names, members = players_of(predictor.names, options.groups)
     chosen, notes = _chosen(share, options.n_background, generator)
@@ -130,7 +132,7 @@ def sampled_shapley(
     used: Conditional | None = None
     if value == "observational":
         used = conditional_for(conditional, predictor.columns)
-        game: ValueFunction = observational(used, parts, explained, generator)
+        game: ValueFunction = observational(used, parts, explanation, generator)
         notes.append(f"{ASSUMPTIONS[used]}; the standard errors do not cover this")
     else:
         game = Interventional(**parts)
@@ -143,7 +145,7 @@ def sampled_shapley(
     values, errors, more = _all_rows(game, method, options, started)
     done = len(values)
     labels = label_rows(rows, n_rows)[:done]
-    source = explained.data.source if isinstance(explained.data, Table) else ""
+    source = explanation.data.source if isinstance(explanation.data, Table) else ""
     return Shapley(
         values=one_output(values),
         baseline=plain_baseline(game.empty),
@@ -156,7 +158,7 @@ def sampled_shapley(
             unit=predictor.unit,
             outputs=predictor.outputs,
             is_sampled=True,
-            rate=rate_of(explained.model),
+            rate=rate_of(explanation.model),
         ),
         data=tuple(
             player_column(name, [predictor.columns[k].take(slice(0, done)) for k in own])

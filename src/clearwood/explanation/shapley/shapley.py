@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_whole
@@ -18,7 +18,6 @@ from clearwood.explanation.decomposition.decompose import (
     drawn_note,
     single_row_note,
 )
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.drawn import check_background_rows
 from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
@@ -33,13 +32,16 @@ from clearwood.explanation.shapley.written import shapley_of_outputs, written_sh
 from clearwood.fitted import Scale, checked_scale
 from clearwood.table import Parts
 
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
+
 __all__ = ["shapley"]
 
 _KNOWN = ("interventional", "path_dependent", "observational")
 
 
 def shapley(
-    explained: Explained,
+    self: "Explanation",
     rows: Any = None,
     *,
     value: ValueFunctionName = "interventional",
@@ -61,112 +63,18 @@ def shapley(
 ) -> Any:
     """Compute the Shapley values of rows: how each column moved each prediction from the baseline.
 
-    The Shapley value of a column is its marginal contribution to a coalition of columns, averaged
-    over the orders in which columns can join (Hiabu 2024, theorem 7.1.2). The value of a coalition
-    is a choice, and the three choices in use answer different questions:
-
-    - **interventional**: the mean prediction when the coalition's columns are held at the row's
-      values and the others take those of background rows. It depends on the model as a function
-      and on the background; a column that the model does not use gets zero. Exact, over the whole
-      background, for trees and additive models; estimated for any other.
-    - **path_dependent**: each tree is walked as the row goes at splits of the coalition, and along
-      both branches, in proportion to the training rows, at the others (TreeSHAP's default). It
-      needs no background, but two trees that are the same function can get different values
-      (Hiabu 2024, example 18).
-    - **observational**: the mean prediction over rows like this one in the coalition's columns. A
-      column that the model ignores gets a value if it is associated with others (Hiabu 2024,
-      example 16). No table shows this distribution: how it is estimated is assumed, and said in
-      the notes.
-
-    Parameters
-    ----------
-    rows
-        The rows to explain, in any form; all rows of the data when None.
-    value
-        The value function: "interventional", "path_dependent" or "observational".
-    method
-        "subsets" evaluates every coalition, "kernel" fits the Shapley kernel regression to
-        coalitions drawn in pairs, "permutation" draws orders. "auto" is exact where the model
-        has an exact decomposition; else it takes subsets for up to 12 columns (7 where
-        conditional="forest"), and for more of them orders, or for observational values the kernel.
-    conditional
-        How the columns outside a coalition depend on those inside, for observational values:
-        "gaussian", "copula", "kernel" or "forest". "auto" is "gaussian" where all columns are
-        numbers without gaps, else "kernel", which takes any columns. The result's ``conditional``
-        is the one that was used.
-    groups
-        Columns that play together, by the group's name; the others play alone. Exact where the
-        model can be taken apart.
-    interactions
-        Whether to give pairwise Shapley interactions too; of exact values only.
-    output
-        The class, or the name of the output, to explain; all of them when None.
-    scale
-        "margin", "probability" or "response". By default before any link, where there is one;
-        other scales are estimated.
-    precision
-        Estimating ends once no standard error is larger than this share of the spread of the
-        row's values.
-    max_evaluations
-        Evaluations of the model for one row at most, when estimating.
-    n_background
-        Background rows that stand in for one coalition: a number, or "all". When None, all of them
-        where the values are exact (for trees with long paths as many as `clearwood.explain` says),
-        100 when estimating. Values of trees over drawn rows have standard errors, their
-        interactions do not.
-    time_limit
-        Seconds after which the rows that are done are returned, when estimating.
-    n_orders
-        A fixed number of orders for each row, whatever the precision. Unless a scale is named, the
-        result then explains the prediction itself: probabilities for classes.
-    seed
-        Fixes the draws; the explanation's own when None.
-    n_jobs
-        Threads, -1 for all; the explanation's own when None. The result does not depend on it.
-    to
-        A folder for the values of all rows of a table in parts: one Parquet file for each part,
-        with the columns of the result's frame, standard errors among them where the background is
-        drawn. The metadata of a file say what the values are, and which rows were drawn. Exact
-        values only.
-    force
-        Replace files in that folder.
-
-    Returns
-    -------
-    Shapley
-        Or, with ``to``, a `Written`: the files, how many rows they have, and sums.
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> data = cw.datasets.load("diabetes")
-    >>> model = cw.learner("forest", n_estimators=20, max_depth=4).fit(data)
-    >>> found = cw.shapley(model, data, data.head(3))
-    >>> found.value, found.values.shape
-    ('interventional', (3, 10))
-    >>> bool(abs(found.prediction - model.predict(data.head(3))).max() < 1e-9)
-    True
-    >>> cw.shapley(model, data, data.head(3), value="path_dependent").about.background is None
-    True
-
-    Of any function, estimated:
-
-    >>> X = data.X.to_frame("pandas")
-    >>> rough = cw.shapley(lambda X: X["bmi"] * X["bp"], X, X.head(2))
-    >>> rough.standard_errors.shape
-    (2, 10)
+    The parameters are those of `clearwood.shapley` without model and data.
     """
     if value not in _KNOWN:
         raise unknown_choice("value", value, _KNOWN)
-    if output is not None:
-        explained = explained.of_output(output)
-    seed = explained.seed if seed is None else seed
-    n_jobs = explained.n_jobs if n_jobs is None else n_jobs
+    explanation = self if output is None else self.of_output(output)
+    seed = explanation.seed if seed is None else seed
+    n_jobs = explanation.n_jobs if n_jobs is None else n_jobs
     on_scale = checked_scale(scale)
     if n_orders is not None:
         _check_orders(n_orders, value, interactions=interactions)
         method = "permutation"
-    wanted = explained.decomposing["n_background"] if n_background is None else n_background
+    wanted = explanation.decomposing["n_background"] if n_background is None else n_background
     check_background_rows(wanted)
     # a mistake in what only estimates need is an error where nothing has to be estimated, too
     options = SampledOptions(
@@ -174,12 +82,12 @@ def shapley(
         groups=groups,
         precision=precision,
         max_evaluations=max_evaluations,
-        n_background=explained.n_rows if wanted == "all" else wanted,
+        n_background=explanation.n_rows if wanted == "all" else wanted,
         time_limit=time_limit,
         orders=n_orders,
         seed=seed,
     )
-    if to is not None or isinstance(rows, Parts) or (rows is None and explained.in_parts):
+    if to is not None or isinstance(rows, Parts) or (rows is None and explanation.in_parts):
         if interactions or method != "auto" or value == "observational":
             raise InputError(
                 "only exact Shapley values without interactions are written to files",
@@ -188,7 +96,7 @@ def shapley(
                 hint=words("take some of the rows: ", Draw(value=1_000), "."),
             )
         return written_shapley(
-            explained,
+            explanation,
             rows,
             to,
             value=value,
@@ -200,10 +108,12 @@ def shapley(
             force=force,
         )
     if value == "path_dependent":
-        return _path_dependent(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
-    if value == "interventional" and method == "auto" and _is_exact(explained, groups, on_scale):
+        return _path_dependent(
+            explanation, rows, groups, on_scale, n_jobs, interactions=interactions
+        )
+    if value == "interventional" and method == "auto" and _is_exact(explanation, groups, on_scale):
         return _exact(
-            explained,
+            explanation,
             rows,
             groups,
             n_jobs,
@@ -219,9 +129,9 @@ def shapley(
             hint="leave them out, or explain a model with an exact decomposition.",
         )
     if n_orders is None:
-        on_scale = explained.additive_scale(scale)
+        on_scale = explanation.additive_scale(scale)
     return sampled_shapley(
-        explained,
+        explanation,
         rows,
         value=value,
         conditional=conditional,
@@ -232,20 +142,20 @@ def shapley(
 
 
 def _is_exact(
-    explained: Explained, groups: Mapping[str, Sequence[str]] | None, scale: Scale | None
+    explanation: "Explanation", groups: Mapping[str, Sequence[str]] | None, scale: Scale | None
 ) -> bool:
     """Whether the model is a sum over these players on this scale, and is to be taken as one."""
-    if not explained.decomposing["exact"]:
+    if not explanation.decomposing["exact"]:
         return False
     try:
-        check_scale(explained.game, scale)
-        return grouped(explained.game, groups) is not None
+        check_scale(explanation.game, scale)
+        return grouped(explanation.game, groups) is not None
     except NotDecomposableError:
         return False
 
 
 def _exact(
-    explained: Explained,
+    explanation: "Explanation",
     rows: Any,
     groups: Mapping[str, Sequence[str]] | None,
     n_jobs: int,
@@ -255,22 +165,22 @@ def _exact(
     interactions: bool,
 ) -> Shapley:
     """Compute interventional values over the whole background, or over rows drawn from it."""
-    chosen_output(explained.game, explained.output)
-    background, weights = explained.background_rows(groups)
-    bound = explained.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
-    read = _grouped_rows(explained, bound.game, rows)
+    chosen_output(explanation.game, explanation.output)
+    background, weights = explanation.background_rows(groups)
+    bound = explanation.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
+    read = _grouped_rows(explanation, bound.game, rows)
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
         values = bound.shapley(read, interactions=interactions, step=step)
-    about = about_game(bound.game, background, weights, explained.n_all, bound)
-    about = replace(about, rate=rate_of(explained.model))
-    result = _result(explained, bound.game, read, values, bound.baseline, about)
+    about = about_game(bound.game, background, weights, explanation.n_all, bound)
+    about = replace(about, rate=rate_of(explanation.model))
+    result = _result(explanation, bound.game, read, values, bound.baseline, about)
     notes = (*single_row_note(background), *drawn_note(bound))
     return replace(result, notes=notes)
 
 
 def _path_dependent(
-    explained: Explained,
+    explanation: "Explanation",
     rows: Any,
     groups: Mapping[str, Sequence[str]] | None,
     scale: Scale | None,
@@ -278,34 +188,39 @@ def _path_dependent(
     *,
     interactions: bool,
 ) -> Shapley:
-    game = grouped(explained.game, groups)
+    game = grouped(explanation.game, groups)
     if not isinstance(game, TreeGame):
         raise InputError(
-            f"path-dependent values are for trees; this is {explained.game.kind}",
+            f"path-dependent values are for trees; this is {explanation.game.kind}",
             parameter="value",
             value="path_dependent",
             hint=words("use ", Option("value", "interventional"), "."),
         )
     check_scale(game, scale)
-    chosen_output(game, explained.output)
-    read = _grouped_rows(explained, game, rows)
+    chosen_output(game, explanation.output)
+    read = _grouped_rows(explanation, game, rows)
     with progress("explaining", total=len(read)) as step:
         values, baseline = game.path_dependent(
             read, interactions=interactions, n_jobs=n_jobs, step=step
         )
-    about = replace(about_game(game, None, None), rate=rate_of(explained.model))
-    return _result(explained, game, read, values, baseline, about)
+    about = replace(about_game(game, None, None), rate=rate_of(explanation.model))
+    return _result(explanation, game, read, values, baseline, about)
 
 
-def _grouped_rows(explained: Explained, game: Game, rows: Any) -> Rows:
-    read = explained.rows(rows, late=isinstance(game, TreeGame))
+def _grouped_rows(explanation: "Explanation", game: Game, rows: Any) -> Rows:
+    read = explanation.rows(rows, late=isinstance(game, TreeGame))
     return read if game.grouping is None else game.grouping.applied(read)
 
 
 def _result(
-    explained: Explained, game: Game, read: Rows, values: Values, baseline: Floats, about: About
+    explanation: "Explanation",
+    game: Game,
+    read: Rows,
+    values: Values,
+    baseline: Floats,
+    about: About,
 ) -> Shapley:
-    outputs = chosen_output(game, explained.output)
+    outputs = chosen_output(game, explanation.output)
     return shapley_of_outputs(game, outputs, read, values, baseline, about)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from clearwood.explanation.decomposition.decompose import (
     drawn_note,
     plain_baseline,
 )
-from clearwood.explanation.decomposition.explained import Explained
 from clearwood.explanation.games.game import BoundGame, Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.in_parts import InParts
@@ -30,6 +29,9 @@ from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Scale
 from clearwood.parallel import Written, needs_folder
 from clearwood.table import Parts, Table
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
 
 __all__ = ["shapley_of_outputs", "written_shapley"]
 
@@ -52,7 +54,7 @@ def shapley_of_outputs(
 
 
 def written_shapley(
-    explained: Explained,
+    explanation: "Explanation",
     rows: Any,
     to: str | Path | None,
     *,
@@ -68,7 +70,7 @@ def written_shapley(
 
     The files state what the values are, and over which background rows.
     """
-    own = explained.in_parts
+    own = explanation.in_parts
     if rows is None and own is not None:
         rows = own.parts
     if not isinstance(rows, Parts):
@@ -83,13 +85,13 @@ def written_shapley(
     if to is None:
         raise needs_folder("Shapley values")
     try:
-        game = grouped(explained.game, groups)
+        game = grouped(explanation.game, groups)
     except NotDecomposableError as error:
         raise _not_exact() from error
-    if game is None or not explained.decomposing["exact"]:
+    if game is None or not explanation.decomposing["exact"]:
         raise _not_exact()
     check_scale(game, scale)
-    outputs = chosen_output(game, explained.output)
+    outputs = chosen_output(game, explanation.output)
     if value == "path_dependent":
         if not isinstance(game, TreeGame):
             raise InputError(
@@ -100,10 +102,10 @@ def written_shapley(
             )
         about, bound = about_game(game, None, None), None
     else:
-        background, weights = explained.background_rows(groups)
-        bound = explained.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
-        about = about_game(game, background, weights, explained.n_all, bound)
-    about = replace(about, rate=rate_of(explained.model), outputs=game.outputs[outputs])
+        background, weights = explanation.background_rows(groups)
+        bound = explanation.bound(groups, n_background=n_background, seed=seed, n_jobs=n_jobs)
+        about = about_game(game, background, weights, explanation.n_all, bound)
+    about = replace(about, rate=rate_of(explanation.model), outputs=game.outputs[outputs])
     in_parts = InParts(rows) if own is None else own
     return in_parts.write(
         rows,

@@ -1,12 +1,12 @@
-"""A model that is explained and its data: imported once, encoded once, evaluated on any scale."""
+"""A model and the rows over which it is explained, with one method per question."""
 
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import BackgroundRows
+from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.results import Result
+from clearwood.explanation.agreement.agreement import agreement
+from clearwood.explanation.decomposition.components import Components
+from clearwood.explanation.decomposition.decompose import decompose
+from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.decomposition.term_table import terms
+from clearwood.explanation.effects.effect import effect
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.additive_predictions import LINKS, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
@@ -27,10 +34,19 @@ from clearwood.explanation.games.pipelines import PipelineReader
 from clearwood.explanation.games.readers import EncodedReader
 from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.importance.importance import importance
+from clearwood.explanation.local.contributions import contributions
+from clearwood.explanation.local.lime import lime
+from clearwood.explanation.local.what_if import what_if
+from clearwood.explanation.monotone.monotone import monotone
+from clearwood.explanation.results.about import About, BackgroundInfo
+from clearwood.explanation.results.component_variances import Interactions
+from clearwood.explanation.results.effect import Effect
 from clearwood.explanation.rows.compose import CodeRows, take_rows
 from clearwood.explanation.rows.predictor import Predictor, predictor_of_anything
 from clearwood.explanation.rows.rows import Rows, joined_rows, label_rows, no_background
 from clearwood.explanation.rows.stack import as_rows, stacked
+from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import (
     Scale,
     as_data,
@@ -45,10 +61,7 @@ from clearwood.forest import Forest
 from clearwood.models import Learner, TableModel
 from clearwood.table import Parts, Table
 
-if TYPE_CHECKING:
-    from clearwood.explanation.decomposition.decomposition import Decomposition
-
-__all__ = ["Explained"]
+__all__ = ["Explanation"]
 
 # Rows on which an additive model's sum is compared with its prediction.
 _ROWS_COMPARED = 50
@@ -60,15 +73,18 @@ _CELLS_KEPT = 1 << 22
 _CELLS_COMPARED = 10_000
 
 
-class Explained:
-    """A fitted model and the rows over which it is explained.
+class Explanation(Result):
+    """A model that is explained over its data; made by `clearwood.explain`.
 
-    Every explanation goes through one of these. The model is imported (its trees or terms read)
-    when that is first needed, and only then; so is the data, and counted as a background. Both are
-    kept, so a second question costs neither again. The model and the data are taken as they are at
-    that time: a model that is fitted again, or a frame that is changed in place, needs a new one.
+    Its methods answer one question each: `effect`, `importance`, `shapley`, `lime`, `what_if`,
+    `contributions`, `agreement` and `monotone` are also functions of `clearwood` that take the
+    model and the data first. All of them, and `decomposition`, share one import of the model, one
+    encoding of the data and one count of the background.
 
-    Several threads may use one `Explained`; it can be pickled if the model can.
+    The model is imported (its trees or terms read) when that is first needed, and only then; so is
+    the data. Both are taken as they are at that time: a model that is fitted again, or a frame that
+    is changed in place, needs a new explanation. Several threads may use one explanation; it can be
+    pickled if the model can.
 
     Parameters
     ----------
@@ -89,9 +105,14 @@ class Explained:
 
     Examples
     --------
-    >>> explained = Explained(lambda X: X[:, 0] * X[:, 1], [[1.0, 2.0], [3.0, 4.0]])
-    >>> explained.predictor().predict(np.array([0, 1])).ravel()
-    array([ 2., 12.])
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> why = cw.explain(cw.learner("gbm", max_depth=2, max_iter=20).fit(data), data)
+    >>> gap = abs(why.predict(data.head(3)) - why.model.predict(data.head(3))).max()
+    >>> why.order, bool(gap < 1e-9)
+    (2, True)
+    >>> why.shapley(data.head(2)).values.shape
+    (2, 10)
     """
 
     def __init__(
@@ -142,7 +163,7 @@ class Explained:
         self._spread: BoundSpread | None = None
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
-        self._part: Explained | None = None
+        self._part: Explanation | None = None
         self._labels: NDArray[Any] | None = None
         self._by_prediction: dict[Hashable, Index] = {}
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
@@ -179,6 +200,143 @@ class Explained:
                 hint=words("name the column when reading: ", Option("weight", "COLUMN"), "."),
             )
         return InParts(data, ledger, errors)
+
+    # One question a method. Each is documented where it is written.
+    effect = effect
+    importance = importance
+    shapley = shapley
+    lime = lime
+    what_if = what_if
+    contributions = contributions
+    terms = terms
+    agreement = agreement
+    monotone = monotone
+
+    # The decomposition
+
+    @property
+    def decomposition(self) -> Decomposition:
+        """The prediction as a sum of functions of few columns."""
+        with self._lock:
+            if self._decomposition is None:
+                self._decomposition = decompose(self, **self.decomposing)
+            return self._decomposition
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The user's columns."""
+        return self.decomposition.columns
+
+    @property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of columns whose component can differ from zero, up to ``order``."""
+        return self.decomposition.components
+
+    @property
+    def order(self) -> int:
+        """The most columns a component has."""
+        return self.decomposition.order
+
+    @property
+    def baseline(self) -> Any:
+        """The mean prediction over the background: a number, or one per output."""
+        return self.decomposition.baseline
+
+    @property
+    def about(self) -> About:
+        """Model, value function, background and scale."""
+        return self.decomposition.about
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        return self.decomposition.notes
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs: of the classes, where there are several."""
+        return self.decomposition.outputs
+
+    @property
+    def value(self) -> ValueFunction:
+        """The value function of the decomposition: always "interventional"."""
+        return self.decomposition.value
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which components add up."""
+        return self.decomposition.scale
+
+    @property
+    def background(self) -> BackgroundInfo:
+        """How many rows the background has, whether they have weights, where they came from."""
+        return self.decomposition.background
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the components add up to the prediction, with no remainder."""
+        return self.decomposition.is_complete
+
+    def effects(
+        self,
+        *,
+        points: int | None = None,
+        confidence: float = 0.9,
+        simultaneous: bool = False,
+    ) -> tuple[Effect, ...]:
+        """Return the main effect of every column that has one (see `Decomposition.effects`)."""
+        return self.decomposition.effects(
+            points=points, confidence=confidence, simultaneous=simultaneous
+        )
+
+    def interactions(self) -> Interactions:
+        """Return the components of two and more columns, largest variance first."""
+        return self.decomposition.interactions()
+
+    def values(self, rows: Any = None, *, standard_errors: bool = False) -> Components:
+        """Return every component at rows, and the remainder; all rows of the data when None.
+
+        With ``standard_errors`` also the model's own, where it knows how far its score varies.
+        """
+        return self.decomposition.values(rows, standard_errors=standard_errors)
+
+    def predict(self, rows: Any = None) -> Floats:
+        """Add up baseline and components: the prediction before any link, less the remainder."""
+        return self.decomposition.predict(rows)
+
+    def remainder(self, rows: Any = None) -> Floats:
+        """Return what lies beyond the order of the decomposition at rows; zero if complete."""
+        return self.decomposition.remainder(rows)
+
+    def without(self, columns: str | Iterable[str]) -> Decomposition:
+        """Drop every component that touches some columns (see `Decomposition.without`)."""
+        return self.decomposition.without(columns)
+
+    # How it is shown and kept
+
+    def __repr__(self) -> str:
+        return self.decomposition.as_text("Explanation")
+
+    def _repr_html_(self) -> str:
+        return self.decomposition._repr_html_()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return one row per component, largest variance first, the remainder last.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        """
+        return self.decomposition.to_frame(library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the rows as plain JSON values: effects, importance, background."""
+        return self.decomposition.to_json()
+
+    def plot(self, *columns: str, **options: Any) -> Any:
+        """Draw the importance, or the component of one or two columns (Altair)."""
+        return self.decomposition.plot(*columns, **options)
 
     # What the model is
 
@@ -284,7 +442,7 @@ class Explained:
             return self._weights
         return self.data.weights if isinstance(self.data, Table) else None
 
-    def counted(self, y: Any = None) -> tuple["Explained", Any]:
+    def counted(self, y: Any = None) -> tuple["Explanation", Any]:
         """Return the model over the rows that have weight, and their target; itself if all have."""
         weights = checked_weights(self.own_weights, self.n_rows)
         if weights is None or self.in_parts is not None or (weights > 0).all():
@@ -453,16 +611,6 @@ class Explained:
                 rows, weights = self.background_rows()
                 self._spread = spread.bind(rows, weights, n_jobs=self.n_jobs, seed=self.seed)
             return self._spread
-
-    @property
-    def decomposition(self) -> "Decomposition":
-        """The prediction as a sum of functions of few columns."""
-        from clearwood.explanation.decomposition.decompose import decompose
-
-        with self._lock:
-            if self._decomposition is None:
-                self._decomposition = decompose(self, **self.decomposing)
-            return self._decomposition
 
     # Predictions
 
@@ -648,17 +796,17 @@ class Explained:
             return None
         return Scale.MARGIN
 
-    def of_output(self, output: Any) -> "Explained":
+    def of_output(self, output: Any) -> "Explanation":
         """Return the same model and data with another output explained, without a new import."""
         if output == self.output:
             return self
-        other = Explained.__new__(Explained)
+        other = Explanation.__new__(Explanation)
         other.__dict__.update(self.__dict__, output=output, _decomposition=None)
         return other
 
     def on(
         self, data: Any, *, weights: Any = None, seed: int | None = None, **decomposing: Any
-    ) -> "Explained":
+    ) -> "Explanation":
         """Return the same model explained over other data; nothing is imported again.
 
         Parameters
@@ -686,7 +834,7 @@ class Explained:
                 other._bound = self._bound  # noqa: SLF001
         return other
 
-    def over(self, rows: Index) -> "Explained":
+    def over(self, rows: Index) -> "Explanation":
         """Return the same model explained over some of the rows; nothing is encoded again."""
         weights = self.own_weights
         part = self.on(
