@@ -1,7 +1,6 @@
 """Write the page of learners: run `python docs/_catalogue.py` after changing the catalogue."""
 
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +48,9 @@ PAGES = {
 PICTURES = {"transformer": "attention", "cnn": "cells"}
 
 
-def built_in() -> list[Entry]:
-    """Return all entries of the families, without registered ones."""
-    return [
-        entry
-        for family in catalogue.FAMILIES
-        for entry in import_module(f"clearwood.models.families.{family}").ENTRIES
-    ]
-
-
 def page() -> str:
     """Return the whole page."""
-    entries = built_in()
+    entries = catalogue.built_in()
     lines = [OPENING]
     lines += ["| learner | what it is | tasks | reading |", "|---|---|---|---|"]
     lines += [

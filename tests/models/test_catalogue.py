@@ -1,7 +1,6 @@
 """Every entry of the catalogue: complete, fits every task it lists, and learns something."""
 
 import warnings
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -28,12 +27,7 @@ QUICK = {
     "transformer": {"epochs": 15, "width": 8, "heads": 2, "layers": 1, "learning_rate": 0.02},
 }
 ROUNDS = {"n_estimators", "max_iter", "iterations"}
-# doctests may have registered others
-BUILT_IN = tuple(
-    entry
-    for family in catalogue.FAMILIES
-    for entry in import_module(f"clearwood.models.families.{family}").ENTRIES
-)
+BUILT_IN = catalogue.built_in()
 # columns that form a grid are tested in networks/test_cnn.py
 PAIRS = [(entry, task) for entry in BUILT_IN for task in sorted(entry.tasks) if entry.name != "cnn"]
 
@@ -297,7 +291,7 @@ def test_a_solver_that_stops_early_is_named():
 def test_a_learner_of_ones_own_can_be_registered(monkeypatch):
     from sklearn.linear_model import TheilSenRegressor
 
-    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._entries))
+    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._all()))
     mine = Entry(
         name="mine",
         title="Theil and Sen's regression",

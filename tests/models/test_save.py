@@ -222,7 +222,7 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
         estimates="",
         build=lambda job: Doubled(),
     )
-    monkeypatch.setitem(catalogue._entries, "doubled", entry)
+    monkeypatch.setattr(catalogue, "_entries", {**catalogue._all(), "doubled": entry})
     data = table(Task.REGRESSION)
     model = cw.learner("doubled").fit(data)
     with pytest.raises(InputError, match=r"Doubled', which loading would refuse.*trusted=\["):

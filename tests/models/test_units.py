@@ -1,7 +1,5 @@
 """Predictions do not depend on the unit of exposure (years, days, hours) or of an amount."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +9,7 @@ from clearwood.forest import from_model
 from clearwood.models import catalogue
 from clearwood.table import Task
 
-ENTRIES = [
-    entry
-    for family in catalogue.FAMILIES
-    for entry in import_module(f"clearwood.models.families.{family}").ENTRIES
-]
+ENTRIES = catalogue.built_in()
 # few rounds keep the tests short
 QUICK = {
     "forest": {"n_estimators": 10},

@@ -4,13 +4,14 @@ The entries live in one module per family; they are loaded on first use, and non
 them imports its library before it builds an estimator.
 """
 
+from functools import cache
 from importlib import import_module
 
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.models.entry import Entry
 from clearwood.table import Task
 
-__all__ = ["entries", "get", "names", "register", "usual"]
+__all__ = ["built_in", "entries", "get", "names", "register", "saved_types", "usual"]
 
 FAMILIES = (
     "baseline",
@@ -46,7 +47,19 @@ _USUAL = {
 }
 
 _entries: dict[str, Entry] = {}
-_loaded: list[str] = []
+
+
+@cache
+def built_in() -> tuple[Entry, ...]:
+    """Return the entries that come with Clearwood, family by family.
+
+    Examples
+    --------
+    >>> built_in()[0].name
+    'baseline'
+    """
+    families = (import_module(f"clearwood.models.families.{family}") for family in FAMILIES)
+    return tuple(entry for family in families for entry in family.ENTRIES)
 
 
 def entries() -> tuple[Entry, ...]:
@@ -57,12 +70,13 @@ def entries() -> tuple[Entry, ...]:
     >>> [entry.name for entry in entries() if entry.family == "baseline"]
     ['baseline']
     """
-    if not _loaded:
-        _loaded.extend(FAMILIES)
-        for family in FAMILIES:
-            for entry in import_module(f"clearwood.models.families.{family}").ENTRIES:
-                _entries[entry.name] = entry
-    return tuple(_entries.values())
+    return tuple(_all().values())
+
+
+def _all() -> dict[str, Entry]:
+    if not _entries:
+        _entries.update({entry.name: entry for entry in built_in()})
+    return _entries
 
 
 def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[str, ...]:
@@ -123,19 +137,22 @@ def get(name: str) -> Entry:
     ...
     clearwood.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
     """
-    entries()
-    if name not in _entries:
+    known = _all()
+    if name not in known:
         raise InputError(
             f"there is no learner {name!r}",
             parameter="learner",
             value=name,
-            hint=did_you_mean(str(name), _entries),
+            hint=did_you_mean(str(name), known),
         )
-    return _entries[name]
+    return known[name]
 
 
 def register(entry: Entry, *, replace: bool = False) -> None:
     """Add a learner of your own to the catalogue.
+
+    From then on its name works wherever a learner is named, for the rest of the process and in the
+    processes that work for it, and its model files can be loaded.
 
     Parameters
     ----------
@@ -151,19 +168,28 @@ def register(entry: Entry, *, replace: bool = False) -> None:
     ...     return TheilSenRegressor(random_state=job.seed, **job.settings)
     >>> register(Entry(
     ...     name="theil-sen", title="Theil-Sen regression", family="linear",
-    ...     tasks=frozenset({Task.REGRESSION}), reading="glass box",
-    ...     source="scikit-learn TheilSenRegressor", described_in="", loss="spatial median",
-    ...     estimates="mean", build=build, defaults={"max_subpopulation": 10_000},
+    ...     tasks=frozenset({Task.REGRESSION}), reading="glass box", build=build,
+    ...     defaults={"max_subpopulation": 10_000},
     ... ), replace=True)
     >>> get("theil-sen").title
     'Theil-Sen regression'
     """
-    if not replace and entry.name in {known.name for known in entries()}:
+    if not replace and entry.name in _all():
         raise InputError(
             f"a learner named {entry.name!r} exists",
             parameter="entry",
             value=entry.name,
             hint=words("choose another name, or pass ", Option("replace", value=True), "."),
         )
-    entries()
-    _entries[entry.name] = entry
+    _all()[entry.name] = entry
+
+
+def saved_types() -> frozenset[str]:
+    """Return the classes that the entries name as part of their models, by their full names.
+
+    Examples
+    --------
+    >>> sum("mars.estimators" in name for name in saved_types())
+    3
+    """
+    return frozenset(name for entry in entries() for name in entry.saved_types)

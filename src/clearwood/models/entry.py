@@ -102,6 +102,9 @@ class Entry:
         What a prediction of it estimates: mean, median, quantile, probability, ...
     build
         Makes the unfitted estimator for a job; imports its library itself.
+    saved_types
+        Full names of the classes of our own that a fitted one holds. A model file may name them:
+        see `clearwood.models.files.trusted` for what to look at before a class is added.
     defaults
         Default settings. Every setting that a user may change is named here.
     space
@@ -131,6 +134,8 @@ class Entry:
         How to read a fitted one, in a sentence or two; by default what holds for its ``reading``.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
+    quick
+        Settings with which a fit to a small table takes moments, for tests and first looks.
     module, extra
         The optional package it needs and the extra that installs it.
 
@@ -141,14 +146,15 @@ class Entry:
 
     name: str
     title: str
-    family: str
     tasks: frozenset[Task]
     reading: Reading
-    source: str
-    described_in: str
-    loss: str
-    estimates: str
     build: Callable[[Job], Any]
+    family: str = "own"
+    source: str = ""
+    described_in: str = ""
+    loss: str = ""
+    estimates: str = "mean"
+    saved_types: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, Dimension] = field(default_factory=dict)
     categories: Categories = "onehot"
@@ -166,6 +172,7 @@ class Entry:
     advice: str = ""
     reads: str = ""
     complexity: int = 5
+    quick: Mapping[str, Any] = field(default_factory=dict)
     module: str | None = None
     extra: str | None = None
 

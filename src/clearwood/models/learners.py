@@ -74,6 +74,9 @@ from clearwood.table import (
 
 __all__ = ["Learner", "learner"]
 
+#: Where the state of a registered learner keeps its entry.
+_ENTRY = "entry of the catalogue"
+
 
 def learner(
     name: str,
@@ -247,6 +250,21 @@ class Learner(TableModel):
             f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
         ]
         return f"Learner({', '.join([repr(self.name), *options])})"[:N_CHAR_MAX]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes and, for a registered learner, its entry.
+
+        A process that works for this one may not have registered it.
+        """
+        state = dict(super().__getstate__())
+        is_registered = self.name in catalogue.names() and self.entry not in catalogue.built_in()
+        return {**state, _ENTRY: self.entry} if is_registered else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        entry = state.get(_ENTRY)
+        if entry is not None and entry.name not in catalogue.names():
+            catalogue.register(entry)
+        super().__setstate__({key: value for key, value in state.items() if key != _ENTRY})
 
     @property
     def changed_parameters(self) -> dict[str, Any]:

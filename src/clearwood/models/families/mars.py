@@ -1,7 +1,7 @@
 """Multivariate adaptive regression splines."""
 
 from clearwood.models.entry import Entry
-from clearwood.models.families.shared import ANY, own_builder
+from clearwood.models.families.shared import ANY, classes_in, own_builder
 from clearwood.models.spaces import Choice, Real, Whole
 
 __all__ = ["ENTRIES"]
@@ -23,6 +23,13 @@ ENTRIES = (
         "as a quick look at where effects bend. Its predictions are usually worse than those of "
         "'gam' or boosted trees, and small changes of the data move its knots.",
         build=own_builder("clearwood.models.glassbox.mars.estimators.Mars"),
+        saved_types=classes_in(
+            {
+                "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
+                "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson "
+                "MarsRegressor",
+            }
+        ),
         defaults={
             "degree": 1,
             "max_terms": None,

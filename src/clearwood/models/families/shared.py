@@ -1,6 +1,6 @@
 """What the families share: sets of tasks, checks of settings, and the plainest way to build."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,7 @@ __all__ = [
     "NUMBERS",
     "TWEEDIE_POWER",
     "builder",
+    "classes_in",
     "listed",
     "one_of",
     "own_builder",
@@ -74,6 +75,19 @@ def own_builder(prefix: str) -> Callable[[Job], Any]:
         )
 
     return build
+
+
+def classes_in(by_module: Mapping[str, str]) -> tuple[str, ...]:
+    """Return full names of classes, from their names by module with spaces between.
+
+    Examples
+    --------
+    >>> classes_in({"package.module": "One Two"})
+    ('package.module.One', 'package.module.Two')
+    """
+    return tuple(
+        f"{module}.{name}" for module, names in by_module.items() for name in names.split()
+    )
 
 
 def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:

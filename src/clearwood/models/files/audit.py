@@ -97,6 +97,7 @@ class _Auditor:
     def __init__(self, files: Mapping[str, bytes], trusted: frozenset[str]) -> None:
         self.files = files
         self.by_caller = trusted
+        self.objects = _trusted.objects() | trusted
         self.names: set[str] = set()
         self.refused: set[Refused] = set()
         self.seen: dict[int, Any] = {}
@@ -213,7 +214,7 @@ class _Auditor:
             self.refused.add(Refused(self.name(content["func"]), "in a partial function"))
 
     def instance(self, state: dict[str, Any]) -> None:
-        self.expect(state, _trusted.OBJECTS | self.by_caller, set(), optional="content")
+        self.expect(state, self.objects, set(), optional="content")
         if "content" in state:
             self.visit(state["content"])
 

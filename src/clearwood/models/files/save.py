@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood import files
 from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
+from clearwood.models import catalogue
 from clearwood.models.files.audit import Refused
 from clearwood.models.files.learner_parts import learner_members, read_learner
 from clearwood.models.files.model_file import ModelFile
@@ -159,12 +160,27 @@ def _model_of(
     _require_model(archive, path)
     libraries = archive.manifest.libraries
     learner = read_learner(archive)[0] if archive.manifest.kind == "learner" else None
-    packed = unpack_estimator(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
+    data = archive.raw(_ESTIMATOR)
+    if learner is not None and learner.name not in catalogue.names():
+        _require_registered(learner.name, data, trusted)
+    packed = unpack_estimator(data, trusted=trusted, versions=libraries)
     estimator = restore(packed, archive.members)
     if learner is None:
         return estimator
     learner.estimator_ = estimator
     return learner
+
+
+def _require_registered(name: str, data: bytes, trusted: tuple[str, ...]) -> None:
+    """Refuse the model of a learner that is not in the catalogue, if it has types of its own."""
+    refused = examine(data, trusted).refused
+    if refused:
+        raise InputError(
+            f"the file holds a learner {name!r}, which is not in the catalogue, and names "
+            f"{', '.join(map(str, refused))}; nothing was run",
+            parameter="path",
+            hint="import the module that registers this learner, then load the file again.",
+        )
 
 
 def inspect(path: str | os.PathLike[str]) -> ModelFile:

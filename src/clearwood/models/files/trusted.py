@@ -1,8 +1,9 @@
 """The types and functions that a model file may name.
 
 Loading a model looks these names up and rebuilds instances of them from stored values; any other
-name is refused before anything is imported. The lists are written out, not computed: whoever adds a
-name answers for how it restores its state and what its attributes can make it do.
+name is refused before anything is imported. The lists are written out, not computed, here and in
+the entries of learners (`Entry.saved_types`): whoever adds a name answers for how it restores its
+state and what its attributes can make it do.
 
 What to look at: whether ``__new__`` or ``__setstate__`` run or import anything named in the
 state; whether a prediction calls an attribute (then the attribute must itself be on these lists);
@@ -11,6 +12,8 @@ take a Python function without which they are of no use (text vectorisers, dista
 unsupervised learners, searches (a fitted search holds a scorer; its ``best_estimator_`` can be
 saved).
 """
+
+from clearwood.models import catalogue
 
 __all__ = [
     "ARRAYS",
@@ -21,10 +24,10 @@ __all__ = [
     "LOSSES",
     "MAPPINGS",
     "MASKED_ARRAYS",
-    "OBJECTS",
     "PLAIN",
     "RANDOM_STATE",
     "TREE",
+    "objects",
 ]
 
 
@@ -235,8 +238,6 @@ _OURS = _names(
         "clearwood.models.glassbox.scorecard.estimators": "ScorecardClassifier",
         "clearwood.models.glassbox.hme.estimators": "HmeClassifier HmePoisson HmeRegressor",
         "clearwood.models.glassbox.isle.estimators": "IsleClassifier IslePoisson IsleRegressor",
-        "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
-        "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson MarsRegressor",
         "clearwood.models.glassbox.glass.estimators": "GlassClassifier GlassRegressor",
         "clearwood.models.glassbox.planted.estimators": "PlantedClassifier PlantedPoisson "
         "PlantedRegressor",
@@ -246,4 +247,10 @@ _OURS = _names(
     }
 )
 
-OBJECTS = _ESTIMATORS | _PARTS | _OURS
+#: What is trusted whatever the catalogue holds.
+_ALWAYS = _ESTIMATORS | _PARTS | _OURS
+
+
+def objects() -> frozenset[str]:
+    """Return the classes whose attributes a file may fill: those above, and those of learners."""
+    return _ALWAYS | catalogue.saved_types()
