@@ -171,6 +171,23 @@ def test_numbers_written_as_words_are_numbers_but_codes_are_not():
     np.testing.assert_array_equal(result["n"].values, [1.5, 2.0, 10.0])
 
 
+@pytest.mark.parametrize("code", ["e{}", "E{}", "+.{}e", ".e{}"])
+def test_words_without_a_digit_before_their_exponent_are_no_numbers(code):
+    words = [code.format(k % 5) for k in range(20)]
+    assert cw.read({"code": words})["code"].kind is Kind.CATEGORY
+
+
+@pytest.mark.parametrize("number", ["1e3", "+2.E+1", ".5e-2", "-0.5", "0", "10."])
+def test_every_way_to_write_a_number_is_one(number):
+    column = cw.read({"n": [number, "3", "4"]})["n"]
+    assert column.values[0] == float(number)
+
+
+def test_numbers_too_large_to_hold_are_refused_by_name():
+    with pytest.raises(cw.InputError, match="column 'n' has 1 infinite value"):
+        cw.read({"n": ["1e400", "2", "3"]})
+
+
 def sparse():
     return pytest.importorskip("scipy.sparse").eye(3).tocsr()
 

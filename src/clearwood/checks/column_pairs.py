@@ -34,6 +34,8 @@ _MOST_RELATED = 3
 # Below this, the distance of the pair adds nothing to the distances of the single columns.
 _LEAST_STRENGTH = 0.1
 _MOST_LEVELS = 20
+# Pairs of levels that are counted in an array; of more, only those that occur.
+_MOST_CELLS = 20_000
 
 
 def ranks(column: Column, weights: Floats | None = None) -> Floats:
@@ -66,18 +68,20 @@ def bins_of(column: Column, weights: Floats | None = None) -> Index:
         place = ranks(column, weights)
         size = int(np.clip(effective_rows(len(column), weights) // _ROWS_PER_BIN, 3, _BINS))
         return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
-    values = (
-        column.values
-        if column.is_coded
-        else np.unique(
-            np.where(column.missing, "", column.values).astype(str), return_inverse=True
-        )[1]
-    )
+    values = _levels(column)
     frequent = np.argsort(-np.bincount(values + 1, weights), kind="stable")[:_BINS] - 1
     bins = np.full(len(column), _BINS)
     for k, level in enumerate(frequent):
         bins[values == level] = k
     return bins
+
+
+def _levels(column: Column) -> Index:
+    """Return the number of the level of each row; -1, or an empty text, is missing."""
+    if column.is_coded:
+        return column.values.astype(np.intp)
+    texts = np.where(column.missing, "", column.values).astype(str)
+    return np.unique(texts, return_inverse=True)[1]
 
 
 def effective_rows(n_rows: int, weights: Floats | None) -> float:
@@ -101,15 +105,16 @@ class Comparable:
     Parameters
     ----------
     bins
-        The bin of each row.
-    scores
-        Its ranks, or indicators of its levels: (rows, scores).
+        The bin of each row: quantiles of numbers and dates, otherwise all levels.
+    ranks
+        Its ranks, if its values have an order; None for levels, which are compared by their
+        indicators.
     weights
         Of the rows; None where all count alike.
     """
 
     bins: Index
-    scores: Floats
+    ranks: Floats | None
     weights: Floats | None = None
 
     @cached_property
@@ -124,18 +129,35 @@ class Comparable:
 
     @cached_property
     def _centred(self) -> Floats:
-        scores = self.scores - np.average(self.scores, axis=0, weights=self.weights)
-        return np.ascontiguousarray(scores.T)
+        assert self.ranks is not None
+        return self.ranks - np.average(self.ranks, weights=self.weights)
 
     @cached_property
     def moved(self) -> Floats:
-        """The scores less their means, times the weights of the rows: (scores, rows)."""
+        """The ranks less their mean, times the weights of the rows."""
         return self._centred if self.weights is None else self._centred * self.weights
 
     @cached_property
     def variation(self) -> float:
-        """The sum of squares of all scores about their means."""
-        return float((self.moved * self._centred).sum())
+        """The sum of squares about the mean, of ranks or of the indicators of all levels."""
+        if self.ranks is None:
+            return float(self.mass.sum() - (self.mass**2).sum() / self.mass.sum())
+        return float(self.moved @ self._centred)
+
+    def between(self, by: "Comparable") -> float:
+        """Return the part of the variation that lies between the bins of another column."""
+        mass = np.where(by.mass > 0, by.mass, np.inf)
+        if self.ranks is not None:
+            sums = np.bincount(by.bins, self.moved, len(mass))
+            return float((sums * sums / mass).sum())
+        # of an indicator: the sum over bins of (rows of the level)^2 / rows, less that of all rows
+        cells = by.bins * len(self.mass) + self.bins
+        bins = np.repeat(np.arange(len(mass)), len(self.mass))
+        if len(bins) > _MOST_CELLS:
+            present, cells = np.unique(cells, return_inverse=True)
+            bins = present // len(self.mass)
+        sums = np.bincount(cells, self.weights, len(bins))
+        return float((sums * sums / mass[bins]).sum() - (self.mass**2).sum() / self.mass.sum())
 
 
 def comparable(column: Column, weights: Floats | None = None) -> Comparable:
@@ -144,15 +166,11 @@ def comparable(column: Column, weights: Floats | None = None) -> Comparable:
         chosen = np.linspace(0, len(column) - 1, _ROWS_COMPARED).round().astype(np.intp)
         column = column.take(chosen)
         weights = None if weights is None else weights[chosen]
-    return Comparable(bins_of(column, weights), _scores(column, weights), weights)
-
-
-def _scores(column: Column, weights: Floats | None) -> Floats:
-    if is_ordered(column):
-        place = ranks(column, weights)
-        return np.where(np.isnan(place), 0.5, place)[:, None]
-    bins = bins_of(column, weights)
-    return np.asarray(bins[:, None] == np.unique(bins), np.float64)
+    has_bins = is_ordered(column) and column.kind is not Kind.ORDERED
+    # a bin for each level, however many there are: a first name may tell what 20 of them do not
+    bins = bins_of(column, weights) if has_bins else _levels(column)
+    place = np.nan_to_num(ranks(column, weights), nan=0.5) if is_ordered(column) else None
+    return Comparable(np.unique(bins, return_inverse=True)[1], place, weights)
 
 
 def strength(column: Comparable, other: Comparable) -> float:
@@ -195,16 +213,10 @@ def all_strengths(columns: Sequence[Comparable], *, step: Step = silent) -> Floa
 
 def _correlation_ratios(by: Comparable, others: Sequence[Comparable]) -> Floats:
     """Return the root of the share of each column's variance between bins of one, less chance."""
-    used = by.mass > 0
-    n_rows, n_bins = by.n_rows, int(used.sum())
+    n_rows, n_bins = by.n_rows, int((by.mass > 0).sum())
     if n_bins < 2 or n_rows <= n_bins:
         return np.zeros(len(others))
-    mass = np.where(used, by.mass, np.inf)
-    between = np.zeros(len(others))
-    for k, other in enumerate(others):
-        for score in other.moved:
-            sums = np.bincount(by.bins, score)
-            between[k] += (sums * sums / mass).sum()
+    between = np.array([other.between(by) for other in others])
     total = np.array([other.variation for other in others])
     varies = total > 0
     # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything

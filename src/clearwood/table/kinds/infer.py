@@ -33,7 +33,7 @@ MANY_LEVELS = 20
 #: A string column whose levels have more words than this on average, and are not few, is text.
 WORDS_OF_TEXT = 5
 
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?(?<=[\d.])(?<!^\.)")
+_NUMBER = re.compile(r"[+-]?(?=\.?\d)(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?")
 
 
 def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = None) -> Column:
@@ -246,6 +246,7 @@ def _to_numbers(raw: Raw, kind: Kind) -> Floats:
         )
     else:
         values = np.append(_level_numbers(raw), np.nan)[raw.values]
+        check_finite(replace(raw, form="number", values=values))
     if kind is Kind.WHOLE and not _all_whole(values):
         odd = values[~np.isnan(values) & (values != np.floor(values))][0]
         raise InputError(
