@@ -20,6 +20,7 @@ def test_rows_of_the_rarest_class_are_events_and_levels_but_one_parameters():
     y = np.where(np.arange(600) < 44, "yes", "no")
     found = events(cw.read({**columns(), "y": y}, target="y"))
     assert (found.n_events, found.n_rows, found.n_parameters) == (44, 600, 6 + 3)
+    assert (found.target, found.task, found.rarest) == ("y", cw.table.Task.BINARY, "yes")
     assert found.per_parameter == 44 / 9
     assert found.are_few
     assert "44 events (y = yes)" in found.text

@@ -25,20 +25,35 @@ class Events(Result):
 
     Parameters
     ----------
-    what
-        What an event is: a row of the rarest class ("y = yes"), one of what is counted ("claims"),
-        or a row with an amount above 0.
+    target, task
+        The target and its task: an event is a row of the rarest class, one of what is counted, or
+        a row with an amount above 0.
+    rarest
+        The rarest class; None for counts and amounts, and where it is not to be named.
     n_rows, n_events
         Rows (those of weight 0 left out), and events among them.
     n_parameters
         Of a model with one parameter for each number and each level but one of a category.
     """
 
-    what: str
+    target: str
+    task: Task
+    rarest: str | None = None
     n_rows: int
     n_events: int
     n_parameters: int
-    _derived: ClassVar[tuple[str, ...]] = ("per_parameter", "are_few", "text")
+    _derived: ClassVar[tuple[str, ...]] = ("what", "per_parameter", "are_few", "text")
+
+    @property
+    def what(self) -> str:
+        """What an event is: ``y = yes``, ``claims`` or ``paid above 0``."""
+        if self.task is Task.COUNT:
+            return self.target
+        if self.task is Task.AMOUNT:
+            return f"{self.target} above 0"
+        return (
+            "rows of the rarest class" if self.rarest is None else f"{self.target} = {self.rarest}"
+        )
 
     @property
     def per_parameter(self) -> float:
@@ -94,17 +109,18 @@ def events(data: Any) -> Events | None:
     counting, _ = counted(table.weights, table.n_rows)
     column = table.column(table.target).take(counting)
     values = np.asarray(column.values, np.float64)
+    rarest = None
     if column.is_coded:
         sizes = np.bincount(column.values, minlength=len(column.levels))
         present = np.flatnonzero(sizes)
         if len(present) < 2:
             return None
-        rarest = present[sizes[present].argmin()]
-        n_events, what = int(sizes[rarest]), f"{table.target} = {column.levels[rarest]}"
+        code = present[sizes[present].argmin()]
+        n_events, rarest = int(sizes[code]), column.levels[code]
     elif table.task is Task.COUNT:
-        n_events, what = int(values.sum()), table.target
+        n_events = int(values.sum())
     elif table.task is Task.AMOUNT and (values <= 0).any():
-        n_events, what = int((values > 0).sum()), f"{table.target} above 0"
+        n_events = int((values > 0).sum())
     else:
         return None
     parameters = 0
@@ -112,4 +128,12 @@ def events(data: Any) -> Events | None:
         one = table.column(name).take(counting)
         is_levels = one.is_coded or one.kind is Kind.TEXT
         parameters += max(1, len(np.unique(one.values[~one.missing])) - 1) if is_levels else 1
-    return Events(what=what, n_rows=len(counting), n_events=n_events, n_parameters=parameters)
+    assert table.task is not None
+    return Events(
+        target=table.target,
+        task=table.task,
+        rarest=rarest,
+        n_rows=len(counting),
+        n_events=n_events,
+        n_parameters=parameters,
+    )

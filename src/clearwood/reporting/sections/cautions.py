@@ -468,7 +468,7 @@ def _few_events(findings: Findings) -> Iterator[Caution]:
     found = findings.events
     if found is not None and found.are_few:
         if findings.classes and found.n_events < HANDFUL and not findings.options.has_rows:
-            found = replace(found, what="rows of the rarest class")
+            found = replace(found, rarest=None)
         yield Caution(
             "There are few events",
             f"{capital(found.text)}. With fewer than 10 for each, predictions are too extreme and "
