@@ -207,3 +207,18 @@ def test_a_learner_without_weights_is_refused_with_one_for_the_task(labels, othe
     )
     with pytest.raises(cw.InputError, match=f"'gbm' or '{other}'"):
         cw.learner("knn").fit(data, data.y, sample_weight=np.full(30, 2.0))
+
+
+def test_rows_of_a_file_are_predicted_as_those_of_its_frame(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
+    frame["late"] = np.where(frame["a"] + rng.normal(size=60) > 0, "yes", "no")
+    model = cw.learner("logistic").fit(cw.read(frame, target="late"))
+    path = tmp_path / "new.csv"
+    frame.to_csv(path, index=False)
+    for file in (path, str(path)):
+        np.testing.assert_array_equal(model.predict(file), model.predict(frame))
+        np.testing.assert_array_equal(model.predict_proba(file), model.predict_proba(frame))
+    with pytest.raises(cw.InputError, match=r"nowhere\.csv"):
+        model.predict("nowhere.csv")

@@ -789,7 +789,7 @@ class Learner(TableModel):
         Parameters
         ----------
         X
-            Rows in any supported form.
+            Rows in any supported form: a table, a frame, a dict of columns, an array or a file.
         to
             For a table in parts: a folder for the predictions, one Parquet file for each part,
             with the probabilities of classes beside them.
@@ -947,7 +947,8 @@ def _resolved(chosen: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, A
 
 def _is_array(X: Any) -> bool:
     """Whether scikit-learn's own checks for arrays apply (not a table or a data frame)."""
-    return isinstance(X, list | tuple | np.ndarray) or hasattr(X, "toarray") or np.isscalar(X)
+    is_number = np.isscalar(X) and not isinstance(X, str)  # a text is the path of a file
+    return isinstance(X, list | tuple | np.ndarray) or hasattr(X, "toarray") or is_number
 
 
 def _fit(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.code_like import are_few_levels
     from clearwood.table.kinds.dates import parse_dates
+    from clearwood.table.kinds.written_numbers import numbers_among
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
     from clearwood.table.parts.gather import has_parts
     from clearwood.table.parts.learning import learn_encoder
@@ -73,6 +74,7 @@ __all__ = [
     "imputed_tables",
     "learn_encoder",
     "number_text",
+    "numbers_among",
     "parse_dates",
     "profile",
     "read",

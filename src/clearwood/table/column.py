@@ -38,6 +38,8 @@ class Column:
         The unit of its numbers and what it means, where they are known.
     decimal
         "," where its numbers were written so, which decides how new data are read.
+    missing_codes
+        Words and numbers that were stated to mean missing; they do in new data too.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Column:
     unit: str = ""
     description: str = ""
     decimal: str = ""
+    missing_codes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)

@@ -17,8 +17,9 @@ _ABOUT = ("header", "unit", "description", "decimal", "monotone", "label_type")
 class ColumnSchema:
     """Name, kind, role and levels of one column, and what is known about it beside its values.
 
-    ``label_type`` is what the labels of a target are if not text, such as "integer" for the classes
-    1 and 2: new rows then have the same labels, however their file writes them.
+    ``missing_codes`` are words and numbers that mean missing, in new rows too. ``label_type`` is
+    what the labels of a target are if not text, such as "integer" for the classes 1 and 2: new rows
+    then have the same labels, however their file writes them.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ColumnSchema:
     decimal: str = ""
     monotone: str = ""
     label_type: str = ""
+    missing_codes: tuple[str, ...] = ()
 
     @property
     def about(self) -> dict[str, str]:
@@ -39,19 +41,24 @@ class ColumnSchema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
+        codes = {"missing_codes": list(self.missing_codes)} if self.missing_codes else {}
         return {
             "name": self.name,
             "kind": self.kind.value,
             "role": self.role.value,
             "levels": list(self.levels),
             **self.about,
+            **codes,
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
         """Read what `to_json` wrote."""
         about = {key: str(raw.get(key, "")) for key in _ABOUT}
-        return cls(raw["name"], Kind(raw["kind"]), Role(raw["role"]), tuple(raw["levels"]), **about)
+        kind, role, codes = Kind(raw["kind"]), Role(raw["role"]), raw.get("missing_codes", ())
+        return cls(
+            raw["name"], kind, role, tuple(raw["levels"]), **about, missing_codes=tuple(codes)
+        )
 
 
 @dataclass(frozen=True)

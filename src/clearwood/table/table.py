@@ -167,6 +167,7 @@ class Table:
                 c.decimal,
                 self.monotone.get(c.name, ""),
                 _label_type(c, self.roles.get(c.name)),
+                c.missing_codes,
             )
             for c in self.columns
         )

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from clearwood._shared.errors import bad_value
-from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
+from clearwood.condensing.export.common import exported_predictions, warn_of_preparation
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
@@ -57,7 +57,7 @@ def to_c(condensed: CondensedTree, *, name: str = "clearwood") -> str:
     classes = condensed.classes
     # a learner's tree asks about the user's columns, as its SQL does
     asked = questions(condensed, encoded=not isinstance(condensed.shell.encoder, LearnerEncoder))
-    warn_of_derived_columns(condensed, asked)
+    warn_of_preparation(condensed, asked)
     levels = _levels(condensed.shell)
     shown = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     lines = [

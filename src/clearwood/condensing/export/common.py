@@ -9,8 +9,9 @@ from clearwood.condensing.reading.questions import Question, leaf_predictions
 from clearwood.condensing.reading.sources import column_names, derived_columns
 from clearwood.condensing.reading.wording import too_large
 from clearwood.condensing.tree.condensed_tree import CondensedTree
+from clearwood.forest import LearnerEncoder
 
-__all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_derived_columns"]
+__all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_preparation"]
 
 
 def exported_predictions(condensed: CondensedTree, form: str) -> dict[int, Any]:
@@ -38,8 +39,8 @@ def refuse_many_leaves(n_leaves: int, most: int, form: str) -> None:
         )
 
 
-def warn_of_derived_columns(condensed: CondensedTree, questions: Sequence[Question | None]) -> None:
-    """Warn where an export needs columns that an encoder makes and no table of the user has."""
+def warn_of_preparation(condensed: CondensedTree, questions: Sequence[Question | None]) -> None:
+    """Warn where an export needs columns, or gaps, that are not in the user's table as it is."""
     names = column_names(condensed.shell)
     used = {names[question.column] for question in questions if question is not None}
     derived = sorted(used & set(derived_columns(condensed.shell)))
@@ -48,4 +49,16 @@ def warn_of_derived_columns(condensed: CondensedTree, questions: Sequence[Questi
         tell(
             f"this needs {shown}, which the model's encoder makes; add "
             f"{'them' if len(derived) > 1 else 'it'} to the table, for instance in a view"
+        )
+    encoder = condensed.shell.encoder
+    schema = encoder.schema.columns if isinstance(encoder, LearnerEncoder) else ()
+    coded = [
+        f"{c.name!r} ({', '.join(c.missing_codes)})"
+        for c in schema
+        if c.missing_codes and c.name in used
+    ]
+    if coded:
+        tell(
+            f"the codes for missing of {', '.join(coded)} are values here; make them missing "
+            "values first, for instance in a view"
         )

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
+from clearwood.condensing.export.common import exported_predictions, warn_of_preparation
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
@@ -39,7 +39,7 @@ def to_python(condensed: CondensedTree) -> str:
     'no'
     """
     writer = _Writer(condensed)
-    warn_of_derived_columns(condensed, writer.questions)
+    warn_of_preparation(condensed, writer.questions)
     body = writer.function("_node_0", 0)
     written = {0}
     functions = [body]

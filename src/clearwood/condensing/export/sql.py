@@ -8,7 +8,7 @@ from clearwood._shared.errors import InputError
 from clearwood.condensing.export.common import (
     exported_predictions,
     refuse_many_leaves,
-    warn_of_derived_columns,
+    warn_of_preparation,
 )
 from clearwood.condensing.reading.questions import (
     Labels,
@@ -66,7 +66,7 @@ def to_sql(
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(identifier(part) for part in parts)
     writer = _Writer(condensed)
-    warn_of_derived_columns(condensed, writer.questions)
+    warn_of_preparation(condensed, writer.questions)
     values = leaf_values(condensed)
     columns = [
         (name, {node: numbers[k] for node, numbers in values.items()})

@@ -8,7 +8,7 @@ import numpy as np
 from clearwood._shared.errors import bad_value
 from clearwood.explanation.factors.cells import Axis
 from clearwood.fitted import Unit
-from clearwood.table import Kind
+from clearwood.table import Kind, numbers_among
 
 if TYPE_CHECKING:
     from clearwood.explanation.factors.points import Points
@@ -121,7 +121,13 @@ class _Writer:
         missing = chosen.get(axis.n_known, "NULL")
         text = f"CAST({column} AS TEXT)"
         # databases that have NaN write it so
-        parts = [f"WHEN {column} IS NULL OR {text} IN ('nan', 'NaN') THEN {missing}"]
+        codes = self.schema[axis.column].missing_codes
+        words = ", ".join(map(_text, ("nan", "NaN", *(codes if axis.levels is not None else ()))))
+        is_missing = f"{column} IS NULL OR {text} IN ({words})"
+        numbers = [_number(code) for code in numbers_among(codes)]
+        if numbers and axis.levels is None:
+            is_missing += f" OR {column} IN ({', '.join(numbers)})"
+        parts = [f"WHEN {is_missing} THEN {missing}"]
         if axis.levels is None:
             parts.append(
                 f"WHEN {column} > {_LARGEST_NUMBER} OR {column} < -{_LARGEST_NUMBER} THEN NULL"

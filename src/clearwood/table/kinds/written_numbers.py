@@ -22,6 +22,7 @@ __all__ = [
     "PERCENT",
     "Writing",
     "convert_written_numbers",
+    "numbers_among",
     "with_missing_words",
     "words_among_numbers",
 ]
@@ -161,10 +162,15 @@ def without_words(raw: Raw, gone: frozenset[str]) -> Raw:
         return replace(raw, values=np.where(np.isin(raw.values, codes), -1, raw.values)).at(
             slice(None)
         )
-    numbers = [float(word) for word in gone if _is_float(word)]
+    numbers = numbers_among(gone)
     if raw.form != "number" or not numbers:
         return raw
     return replace(raw, values=np.where(np.isin(raw.values, numbers), np.nan, raw.values))
+
+
+def numbers_among(words: Iterable[str]) -> list[float]:
+    """Return the words that are numbers, as numbers."""
+    return [float(word) for word in words if _is_float(word)]
 
 
 def _is_float(word: str) -> bool:

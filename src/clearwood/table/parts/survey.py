@@ -28,7 +28,12 @@ from clearwood.table.parts.rows import ExposedRows, Rows, zero_rows
 from clearwood.table.parts.tally import MOST_LEVELS, MOST_NUMBERS, Counted, Tallied, Tally
 from clearwood.table.raw import Raw
 from clearwood.table.reading.labels import labelled
-from clearwood.table.reading.read import check_known_targets, dropped_rows, settled_table
+from clearwood.table.reading.read import (
+    check_known_targets,
+    dropped_rows,
+    settled_table,
+    with_missing_codes,
+)
 from clearwood.table.reading.request import Assigned, Request
 from clearwood.table.types import NUMERIC, Kind, Role
 
@@ -230,6 +235,7 @@ def _concluded(
         evidence=evidence_of,
     )
     settled = table.columns
+    table = with_missing_codes(table, request.writing)
     table = labelled(
         replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
     )

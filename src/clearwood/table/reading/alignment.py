@@ -10,6 +10,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import YES_NO_WORDS, are_numbers, check_finite, convert, to_coded
+from clearwood.table.kinds.written_numbers import without_words
 from clearwood.table.raw import Form, Raw, factorise, number_text
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
@@ -62,8 +63,8 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
 
 
 def described(column: Column, want: ColumnSchema) -> Column:
-    """Return a column with the header, unit and description of a schema's."""
-    if not want.about:
+    """Return a column with the header, unit, description and codes for missing of a schema's."""
+    if not (want.about or want.missing_codes):
         return column
     return replace(
         column,
@@ -71,6 +72,7 @@ def described(column: Column, want: ColumnSchema) -> Column:
         unit=want.unit,
         description=want.description,
         decimal=want.decimal,
+        missing_codes=tuple(dict.fromkeys((*want.missing_codes, *column.missing_codes))),
     )
 
 
@@ -89,6 +91,7 @@ def align_table(table: Table, schema: Schema) -> Table:
         tuple(
             column
             if (column.name, column.kind, column.levels) == (want.name, want.kind, want.levels)
+            and set(want.missing_codes) <= set(column.missing_codes)
             else _fit_to(raw_of(column), want)
             for column, want in zip(columns, wanted, strict=True)
         ),
@@ -130,7 +133,7 @@ def _by_name(raws: Sequence[AnyColumn], schema: Schema) -> list[AnyColumn]:
 
 
 def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
-    raw = replace(raw, name=want.name)
+    raw = without_words(replace(raw, name=want.name), frozenset(want.missing_codes))
     check_finite(raw)
     if not len(want.levels):
         if want.kind is Kind.TEXT:

@@ -26,6 +26,7 @@ from clearwood.table.kinds.written_numbers import (
     Writing,
     convert_written_numbers,
     with_missing_words,
+    without_words,
     words_among_numbers,
 )
 from clearwood.table.monotone import with_directions
@@ -60,6 +61,7 @@ __all__ = [
     "read_as",
     "read_parts_as",
     "settled_table",
+    "with_missing_codes",
 ]
 
 #: With a target named, fewer rows than this cannot be learned from.
@@ -279,7 +281,10 @@ def read(
         findings=[*converted, *without],
     )
     table = labelled(
-        replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
+        replace(
+            with_missing_codes(table, request.writing), keeps_identical=assigned.keeps_identical
+        ),
+        assigned.labels.values(),
     )
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
     table = replace(table, notes=(*table.notes, *noted_stand_ins(table)))
@@ -343,6 +348,13 @@ def _with_exposure_above_zero(
     name = None if target is None else target.name
     note = note_on_zero_exposure(exposure.name, int(zero.sum()), len(zero), name, total)
     return [raw.at(~zero) for raw in raws], [Finding(note)]
+
+
+def with_missing_codes(table: Table, writing: Writing) -> Table:
+    """Let columns keep what was stated to mean missing in them."""
+    stated = ((c, tuple(sorted(writing.missing_words(c.name)))) for c in table.columns)
+    columns = (replace(c, missing_codes=codes) if codes else c for c, codes in stated)
+    return replace(table, columns=tuple(columns))
 
 
 def settled_table(
@@ -704,6 +716,9 @@ def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[li
     # 1,234 means in new data what it meant in those that the model was fitted to
     commas = {c.name for c in schema.columns if c.decimal == ","}
     raws = [replace(raw, decimal=",") if raw.name in commas else raw for raw in raws]
+    # codes are gone before words among numbers are looked at
+    codes = {c.name: frozenset(c.missing_codes) for c in schema.columns}
+    raws = [without_words(raw, codes.get(raw.name, frozenset())) for raw in raws]
     if isinstance(source, Table):
         return raws, origin, dropped
     numbers = {c.name for c in schema.columns if c.kind in (*NUMERIC, Kind.YES_NO)}
