@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 
 import clearwood as cw
 from benchmarks import _other_simulations, _simulations
+from clearwood.benchmarking.fitting.work import Outcome, Unit
 from clearwood.benchmarking.intervals.of_measures import allowances
-from clearwood.benchmarking.running.work import Outcome, Unit
 from clearwood.evaluation import Measures, measures, smooth_estimates
 from clearwood.resampling import KFold
 from clearwood.table import Task

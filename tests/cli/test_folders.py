@@ -165,9 +165,9 @@ def test_an_empty_file_and_another_order_of_columns_change_nothing(cli, parquet)
 def test_a_stopped_comparison_goes_on_without_the_data_being_named(
     cli, parquet, monkeypatch, stage
 ):
-    from clearwood.benchmarking.over_parts import compare
+    from clearwood.benchmarking import parts as comparison
 
-    work = getattr(compare, stage)
+    work = getattr(comparison, stage)
     calls = []
 
     def stopping(*arguments, **options):
@@ -176,7 +176,7 @@ def test_a_stopped_comparison_goes_on_without_the_data_being_named(
             raise KeyboardInterrupt
         return work(*arguments, **options)
 
-    monkeypatch.setattr(compare, stage, stopping)
+    monkeypatch.setattr(comparison, stage, stopping)
     answer = cli("benchmark", parquet, *ROLES, "--learners", "baseline,ridge", "--parts")
     assert answer.code == 130
     assert "clearwood benchmark --resume" in said(answer)

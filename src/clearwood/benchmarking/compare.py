@@ -15,7 +15,10 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
 from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_in_time, gain_of_units
-from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.fitting.contenders import BASELINE, contenders
+from clearwood.benchmarking.fitting.target import checked_table, loss_for, target_codes
+from clearwood.benchmarking.fitting.work import Context, Tuning
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.intervals.estimates import RowRisks, losses_of
 from clearwood.benchmarking.options import (
     check_choices,
@@ -25,10 +28,9 @@ from clearwood.benchmarking.options import (
     usual_learners,
     with_threshold,
 )
-from clearwood.benchmarking.over_parts.compare import benchmark_parts
 from clearwood.benchmarking.over_parts.fitting import SAMPLE
+from clearwood.benchmarking.parts import benchmark_parts
 from clearwood.benchmarking.result import Benchmark
-from clearwood.benchmarking.running.contenders import BASELINE, contenders
 from clearwood.benchmarking.running.design import (
     REUSE_FROM,
     Design,
@@ -36,9 +38,8 @@ from clearwood.benchmarking.running.design import (
     interval_kind,
     outer_plan,
 )
+from clearwood.benchmarking.running.findings import Finding
 from clearwood.benchmarking.running.run import Session, Snapshot
-from clearwood.benchmarking.running.work import Context
-from clearwood.benchmarking.running.workers import Workers
 from clearwood.benchmarking.standings import (
     Method,
     Standing,
@@ -46,9 +47,7 @@ from clearwood.benchmarking.standings import (
     findings_of,
     standings,
 )
-from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
-from clearwood.benchmarking.tuning.tune import Tuning
 from clearwood.checks import Twins, repeated_units, trend, twins
 from clearwood.losses import Loss
 from clearwood.resampling import Plan, splits_of

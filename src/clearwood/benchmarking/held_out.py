@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood.benchmarking.fitting.work import Outcome, Rows, Unit
 from clearwood.benchmarking.intervals.of_measures import allowances
-from clearwood.benchmarking.running.work import Outcome, Rows, Unit
 from clearwood.evaluation import (
     Allowance,
     Estimate,

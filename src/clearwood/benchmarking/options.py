@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
-from clearwood.benchmarking.running.contenders import BASELINE
-from clearwood.benchmarking.running.work import Context
+from clearwood.benchmarking.fitting.contenders import BASELINE
+from clearwood.benchmarking.fitting.work import Context
 from clearwood.evaluation import check_threshold
 from clearwood.losses import LOSSES, Loss, find_loss
 from clearwood.models import catalogue

@@ -10,10 +10,10 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.results import Result, document
-from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
+from clearwood.benchmarking.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
 from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_without
-from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
 from clearwood.benchmarking.held_out import (
     allowances_of,
     held_out_evaluation,
@@ -26,7 +26,7 @@ from clearwood.benchmarking.held_out import (
 )
 from clearwood.benchmarking.intervals.estimates import LossesOf, Risks, RowRisks, losses_of
 from clearwood.benchmarking.over_parts.held_out import HeldOutParts
-from clearwood.benchmarking.running.work import Context, Outcome, Unit
+from clearwood.benchmarking.running.findings import Finding
 from clearwood.benchmarking.selection import SelectionFrequency, selection_frequency
 from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text

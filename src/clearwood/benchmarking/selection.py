@@ -21,9 +21,9 @@ from clearwood._shared.errors import (
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
+from clearwood.benchmarking.fitting.fits import Candidate, candidate
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.options import check_choices
-from clearwood.benchmarking.running.fits import Candidate, candidate
-from clearwood.benchmarking.running.workers import Workers
 from clearwood.models import Learner, chooses_columns, chosen_columns
 from clearwood.resampling import Bootstrap, MonteCarlo
 from clearwood.table import Table, read_as

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.results import Result
-from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.fitting.contenders import Contender
+from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
 from clearwood.benchmarking.intervals.estimates import Risks
-from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.work import Context, Outcome, Unit
+from clearwood.benchmarking.running.findings import Finding
 from clearwood.benchmarking.text import settings_text
 from clearwood.benchmarking.tuning.searches import position
 from clearwood.evaluation import Interval

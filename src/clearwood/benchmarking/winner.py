@@ -8,10 +8,11 @@ import numpy as np
 
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.progress import progress
+from clearwood.benchmarking.fitting.target import checked_table, target_codes
+from clearwood.benchmarking.fitting.work import Context, Unit, seed_of
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.over_parts.fitting import SAMPLE, classes_of, fit_to_parts
-from clearwood.benchmarking.running.work import Context, Unit, seed_of
-from clearwood.benchmarking.running.workers import Workers
-from clearwood.benchmarking.target import checked_table, target_codes
+from clearwood.benchmarking.tuning.tune import tune
 from clearwood.models import Learner
 from clearwood.table import Parts, Table
 
@@ -61,8 +62,6 @@ class Winner:
         Learner
             Fitted; for a scikit-learn estimator, a wrapper that predicts for tables.
         """
-        from clearwood.benchmarking.tuning.tune import tune
-
         if isinstance(data, Parts):
             return self._fit_parts(data, n_jobs)
         table = checked_table(data)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood.benchmarking.fitting.work import Outcome, Unit
 from clearwood.benchmarking.intervals.of_measures import allowances
-from clearwood.benchmarking.running.work import Outcome, Unit
 from clearwood.evaluation import smooth_estimates
 from clearwood.table import Task
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import clearwood as cw
 from clearwood.benchmarking import row_losses
-from clearwood.benchmarking.running.work import seed_of
+from clearwood.benchmarking.fitting.work import seed_of
 from clearwood.evaluation import holdout_interval
 from clearwood.losses import find_loss
 from clearwood.resampling import HoldOut, KFold, split_parts
@@ -173,10 +173,10 @@ def test_settings_are_tuned_on_the_sample():
 
 
 def test_a_stopped_run_is_resumed_without_another_fit(tmp_path, monkeypatch):
-    from clearwood.benchmarking.over_parts import compare
+    from clearwood.benchmarking import parts as comparison
 
     parts, store = parts_of(), tmp_path / "run.db"
-    fit = compare.fit_to_parts
+    fit = comparison.fit_to_parts
     fitted = []
 
     def counted(context, name, *rest, **options):
@@ -186,7 +186,7 @@ def test_a_stopped_run_is_resumed_without_another_fit(tmp_path, monkeypatch):
         fitted.append(name)
         return fit(context, name, *rest, **options)
 
-    monkeypatch.setattr(compare, "fit_to_parts", counted)
+    monkeypatch.setattr(comparison, "fit_to_parts", counted)
     with pytest.warns(cw.ClearwoodWarning, match="the same call resumes the run"):
         partial = cw.benchmark(parts, ["baseline", "ridge", "tree"], store=store)
     assert not partial.complete

@@ -3,7 +3,7 @@
 import sys
 
 import clearwood as cw
-from clearwood.benchmarking.running.work import Context
+from clearwood.benchmarking.fitting.work import Context
 
 
 def test_its_size_is_that_of_its_table():

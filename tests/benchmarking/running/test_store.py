@@ -14,8 +14,8 @@ import pytest
 
 import clearwood as cw
 from clearwood.benchmarking import Store
+from clearwood.benchmarking.fitting.work import Outcome, Trial, Unit
 from clearwood.benchmarking.running import store as _store
-from clearwood.benchmarking.running.work import Outcome, Trial, Unit
 from clearwood.files import database
 from clearwood.models import Choice
 
@@ -29,7 +29,7 @@ PROGRAM = """
 import sys, time
 import numpy as np
 import clearwood as cw
-from clearwood.benchmarking.running import work as _work
+from clearwood.benchmarking.fitting import work as _work
 
 
 def answer(path=None):
@@ -314,7 +314,7 @@ def test_a_silent_process_counts_as_dead():
 
 
 def test_outcomes_come_back_to_the_bit(tmp_path, numbers):
-    from clearwood.benchmarking.running.contenders import Contender
+    from clearwood.benchmarking.fitting.contenders import Contender
 
     odd = (8, 4)
     contender = Contender("mine", cw.learner("ridge"), {"layers": Choice(odd, (2,))})

@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import clearwood as cw
-from clearwood.benchmarking.running.workers import Workers, _on_one_core
+from clearwood.benchmarking.fitting.workers import Workers, _on_one_core
 from clearwood.resampling import HoldOut
 
 OPTIONS = {"tune": 3, "repeats": 1, "outer": 3, "inner": 3}
@@ -102,7 +102,7 @@ def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import os, time\n"
-        "from clearwood.benchmarking.running.workers import Workers\n"
+        "from clearwood.benchmarking.fitting.workers import Workers\n"
         "from clearwood.parallel import end_with\n"
         "def work(main):\n"
         "    end_with(main)\n"

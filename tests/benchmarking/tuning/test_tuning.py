@@ -5,7 +5,7 @@ import pytest
 
 import clearwood as cw
 from clearwood import MissingExtraError
-from clearwood.benchmarking.running.work import Trial
+from clearwood.benchmarking.fitting.work import Trial
 from clearwood.benchmarking.tuning import searches as _searches
 from clearwood.benchmarking.tuning.paths import NotGrown, path_of
 from clearwood.benchmarking.tuning.searches import drawn, gridded, position, search
@@ -174,9 +174,9 @@ def test_simplicity_knows_directions():
 
 @pytest.mark.parametrize("name", ["ridge", "lasso", "elastic-net"])
 def test_a_path_predicts_what_single_fits_predict(numbers, name):
-    from clearwood.benchmarking.running.contenders import contenders
-    from clearwood.benchmarking.running.work import Context
-    from clearwood.benchmarking.target import target_codes
+    from clearwood.benchmarking.fitting.contenders import contenders
+    from clearwood.benchmarking.fitting.target import target_codes
+    from clearwood.benchmarking.fitting.work import Context
     from clearwood.losses import find_loss
 
     loss = find_loss("squared")
@@ -206,9 +206,9 @@ def booster(name):
 
 
 def context_of(data, name, loss=None):
-    from clearwood.benchmarking.running.contenders import contenders
-    from clearwood.benchmarking.running.work import Context
-    from clearwood.benchmarking.target import target_codes
+    from clearwood.benchmarking.fitting.contenders import contenders
+    from clearwood.benchmarking.fitting.target import target_codes
+    from clearwood.benchmarking.fitting.work import Context
     from clearwood.losses import default_loss, find_loss
 
     chosen = default_loss(data.task) if loss is None else find_loss(loss, task=data.task)
@@ -336,7 +336,7 @@ def test_a_path_tries_a_hundred_values_for_the_price_of_one(numbers):
 
 
 def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
-    from clearwood.benchmarking.running.contenders import Contender
+    from clearwood.benchmarking.fitting.contenders import Contender
 
     forest = Contender("forest", cw.learner("forest"), dict(cw.learner("forest").entry.space))
     assert forest.with_trees({"max_features": 0.5}, 30)["n_estimators"] == 30
@@ -348,7 +348,7 @@ def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
 
 @pytest.mark.parametrize("name", ["isle", "stacking"])
 def test_ensembles_that_are_not_bagged_keep_their_settings_while_tuning(name):
-    from clearwood.benchmarking.running.contenders import Contender
+    from clearwood.benchmarking.fitting.contenders import Contender
 
     ensemble = Contender(name, cw.learner(name), dict(cw.learner(name).entry.space))
     assert ensemble.with_trees({"folds": 3}, 30) == {"folds": 3}
@@ -356,7 +356,7 @@ def test_ensembles_that_are_not_bagged_keep_their_settings_while_tuning(name):
 
 @pytest.mark.parametrize("name", ["forest", "extra-trees", "bagging"])
 def test_the_first_trees_of_an_ensemble_are_a_smaller_ensemble(name, numbers, classes):
-    from clearwood.benchmarking.running.contenders import Contender
+    from clearwood.benchmarking.fitting.contenders import Contender
 
     for table in (numbers, classes):
         contender = Contender(name, cw.learner(name, n_estimators=12), {})
@@ -453,7 +453,7 @@ def test_tuned_numbers_of_trees_are_those_of_pairs_too(numbers):
 
 
 def test_rows_for_tuning_keep_groups_whole_and_rare_classes(numbers):
-    from clearwood.benchmarking.running.work import Unit
+    from clearwood.benchmarking.fitting.work import Unit
     from clearwood.benchmarking.tuning.tune import _enough_rows
 
     rng = np.random.default_rng(1)

@@ -11,7 +11,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.fits import candidate, judge_all
+from clearwood.benchmarking.fitting.fits import candidate, judge_all
 from clearwood.resampling import Bootstrap, HoldOut, splits_of
 from clearwood.table import Table
 

@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.fits import Judged, candidate, judge_all
+from clearwood.benchmarking.fitting.fits import Judged, candidate, judge_all
 from clearwood.losses import Loss
 from clearwood.resampling import Bootstrap, splits_of
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.benchmarking.running.fits import candidate, judge_all
+from clearwood.benchmarking.fitting.fits import candidate, judge_all
 from clearwood.evaluation import CalibrationCurve, calibration_of
 from clearwood.resampling import Plan, default_plan, splits_of
 

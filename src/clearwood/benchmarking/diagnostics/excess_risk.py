@@ -12,8 +12,8 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.fits import Candidate, candidate
-from clearwood.benchmarking.running.workers import Workers
+from clearwood.benchmarking.fitting.fits import Candidate, candidate
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.table import Table
 
 __all__ = ["ExcessRisk", "Truth", "excess_risk"]

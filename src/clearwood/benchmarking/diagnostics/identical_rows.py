@@ -9,9 +9,9 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.contenders import contenders
-from clearwood.benchmarking.running.fits import Candidate, judge_all
-from clearwood.benchmarking.running.work import Context
+from clearwood.benchmarking.fitting.contenders import contenders
+from clearwood.benchmarking.fitting.fits import Candidate, judge_all
+from clearwood.benchmarking.fitting.work import Context
 from clearwood.checks import Twins
 from clearwood.evaluation import naive_interval
 from clearwood.resampling import KFold, splits_of

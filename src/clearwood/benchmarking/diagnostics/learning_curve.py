@@ -10,9 +10,9 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
+from clearwood.benchmarking.fitting.fits import Candidate, candidate, judge_all
+from clearwood.benchmarking.fitting.work import Rows
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of
-from clearwood.benchmarking.running.fits import Candidate, candidate, judge_all
-from clearwood.benchmarking.running.work import Rows
 from clearwood.evaluation import Interval
 from clearwood.resampling import Plan, Split, default_plan, splits_of
 from clearwood.table import Table

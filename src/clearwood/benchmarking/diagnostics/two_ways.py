@@ -14,9 +14,9 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import Option, Text, words
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.contenders import contenders
-from clearwood.benchmarking.running.fits import Candidate, candidate, judge_all
-from clearwood.benchmarking.running.work import Context, Rows
+from clearwood.benchmarking.fitting.contenders import contenders
+from clearwood.benchmarking.fitting.fits import Candidate, candidate, judge_all
+from clearwood.benchmarking.fitting.work import Context, Rows
 from clearwood.evaluation import naive_interval
 from clearwood.resampling import KFold, Split, TimeOrdered, splits_of
 from clearwood.table import Column, Kind, Role, Table, identical_rows

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood.benchmarking.fitting.work import Outcome, Rows, Unit
 from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.benchmarking.running.work import Outcome, Rows, Unit
 from clearwood.evaluation import (
     Interval,
     corrected_interval,

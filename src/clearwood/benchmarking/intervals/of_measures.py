@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood.benchmarking.fitting.work import Outcome, Rows, Unit
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of
-from clearwood.benchmarking.running.work import Outcome, Rows, Unit
 from clearwood.evaluation import Allowance, Estimate
 from clearwood.table import Table
 

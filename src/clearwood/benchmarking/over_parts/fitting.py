@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.work import Context, Trial, Unit, seed_of
-from clearwood.benchmarking.running.workers import Workers
+from clearwood.benchmarking.fitting.contenders import Contender
+from clearwood.benchmarking.fitting.work import Context, Trial, Unit, seed_of
+from clearwood.benchmarking.fitting.workers import Workers
+from clearwood.benchmarking.tuning.tune import tune
 from clearwood.models import Learner
 from clearwood.table import Parts, Table
 
@@ -86,8 +87,6 @@ def fit_to_parts(
     workers
         Where trials run; the fit itself has as many threads.
     """
-    from clearwood.benchmarking.tuning.tune import tune
-
     contender = context.contenders[name]
     in_parts = may_stream(contender)
     settings: dict[str, Any] = {}

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood.benchmarking.fitting.work import Context, collected, in_words, judge
 from clearwood.benchmarking.over_parts.fitting import codes_of
 from clearwood.benchmarking.over_parts.risks import Block, HeldOutRisks, by_group, risks_of
-from clearwood.benchmarking.running.work import Context, collected, in_words, judge
 from clearwood.losses import Loss
 from clearwood.parallel import Ledger, Run, State, over
 from clearwood.resampling import HeldOutRows, PartsSplit

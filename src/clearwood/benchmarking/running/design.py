@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.errors import Draw, InputError, Option, bad_value, words
-from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit, outer_key
+from clearwood.benchmarking.fitting.work import Outcome, Unit, outer_key
 from clearwood.resampling import HoldOut, KFold, Plan, Split, TimeOrdered, pair_splits
 from clearwood.table import Table
 
@@ -17,7 +17,6 @@ __all__ = [
     "Design",
     "default_repeats",
     "hold_out_share",
-    "inner_splits",
     "interval_kind",
     "outer_plan",
 ]
@@ -208,29 +207,3 @@ def interval_kind(plan: Plan, interval: str) -> str:
             hint="leave the plan out, or use HoldOut(0.25).",
         )
     return interval if interval in plan.intervals else plan.intervals[0]
-
-
-def inner_splits(context: Context, rows: Rows, k: int, seed: int) -> tuple[Split, ...]:
-    """Cut the training rows of a unit into folds for tuning; positions count among these rows.
-
-    Groups and times are respected as in the outer splits. Where a class has too few of these rows
-    for k folds there are fewer folds; where it has a single row, folds ignore the classes.
-    """
-    table = context.table
-    groups = None if table.groups is None else table.groups[rows]
-    if groups is None and len(np.unique(rows)) < len(rows):
-        groups = rows  # a row that a bootstrap drew twice must not be on both sides
-    if table.times is not None:
-        times = table.times[rows]
-        spans = min(k, len(np.unique(times)) - 1)
-        return TimeOrdered(max(spans, 1)).splits(len(rows), groups=groups, times=times, seed=seed)
-    units = len(rows) if groups is None else len(np.unique(groups))
-    k = max(2, min(k, units))
-    if context.classes is None:
-        return KFold(k).splits(len(rows), groups=groups, seed=seed)
-    y = context.codes[rows]
-    rarest = int(np.unique(y, return_counts=True)[1].min())
-    try:
-        return KFold(max(2, min(k, rarest))).splits(len(rows), y=y, groups=groups, seed=seed)
-    except InputError:
-        return KFold(k).splits(len(rows), groups=groups, seed=seed)

@@ -16,11 +16,12 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.benchmarking.findings import Finding, ended_early
+from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.running.design import Design
+from clearwood.benchmarking.running.findings import Finding, ended_early
 from clearwood.benchmarking.running.store import Store, identity_of
-from clearwood.benchmarking.running.work import Context, Outcome, Unit, run_unit
-from clearwood.benchmarking.running.workers import Workers
+from clearwood.benchmarking.running.unit import run_unit
 from clearwood.kernels import limited
 from clearwood.parallel import LOOK_EVERY, end_with
 from clearwood.resampling import Plan

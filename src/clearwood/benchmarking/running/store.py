@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.running.work import Context, Outcome, Trial, Unit
+from clearwood.benchmarking.fitting.work import Context, Outcome, Trial, Unit
+from clearwood.benchmarking.tuning.tune import FoldResult
 from clearwood.files import Database
 from clearwood.resampling import Plan
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking.running.contenders import Contender
+    from clearwood.benchmarking.fitting.contenders import Contender
     from clearwood.benchmarking.running.design import Design
-    from clearwood.benchmarking.tuning.tune import FoldResult
 
 __all__ = ["Store", "identity_of"]
 
@@ -219,10 +219,8 @@ class Store(Database):
             base.execute("DELETE FROM trials WHERE unit = ?", (unit.key,))
             base.execute("DELETE FROM claims WHERE unit = ?", (unit.key,))
 
-    def trials(self, unit: str, keys: Sequence[str]) -> "dict[str, FoldResult]":
+    def trials(self, unit: str, keys: Sequence[str]) -> dict[str, FoldResult]:
         """Return fits of tuning that an earlier run has finished."""
-        from clearwood.benchmarking.tuning.tune import FoldResult
-
         finished: dict[str, FoldResult] = {}
         with self.reading() as base:
             for key in keys:
@@ -236,7 +234,7 @@ class Store(Database):
                     finished[key] = FoldResult(losses, row[2], row[3], is_past_best=bool(row[4]))
         return finished
 
-    def add_trials(self, unit: str, results: "Mapping[str, FoldResult]") -> None:
+    def add_trials(self, unit: str, results: Mapping[str, FoldResult]) -> None:
         """Store fits of tuning as soon as they are done."""
         rows = [
             (unit, key, *_bytes(one.losses), one.seconds, one.failure, one.is_past_best)

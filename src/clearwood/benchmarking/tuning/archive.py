@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
-from clearwood.benchmarking.running.work import Outcome, Trial, Unit
+from clearwood.benchmarking.fitting.work import Outcome, Trial, Unit
 from clearwood.models import Choice, Dimension
 
 __all__ = ["Archive", "TuningCurve", "archive_of", "curve_of"]

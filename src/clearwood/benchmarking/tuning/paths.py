@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.work import Context
+from clearwood.benchmarking.fitting.contenders import Contender
+from clearwood.benchmarking.fitting.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
 from clearwood.models import PATIENCE, Learner, Rows, Stages, fit_boosting, unit_of
 from clearwood.table import Table

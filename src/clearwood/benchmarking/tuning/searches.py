@@ -16,7 +16,7 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
-from clearwood.benchmarking.running.work import Trial
+from clearwood.benchmarking.fitting.work import Trial
 from clearwood.models import Choice, Dimension, Whole
 
 __all__ = ["SEARCHES", "Evaluate", "check_search", "drawn", "gridded", "position", "search"]

@@ -4,16 +4,15 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.design import inner_splits
-from clearwood.benchmarking.running.work import (
+from clearwood.benchmarking.fitting.contenders import Contender
+from clearwood.benchmarking.fitting.work import (
     LOSSES_FOR_FEW_TREES,
     Context,
     Rows,
@@ -28,12 +27,10 @@ from clearwood.benchmarking.running.work import (
 from clearwood.benchmarking.tuning.paths import NotGrown, Path, TreePath, path_of
 from clearwood.benchmarking.tuning.searches import Settings, position, search
 from clearwood.models import Choice, Dimension
+from clearwood.resampling import KFold, Split, TimeOrdered
 from clearwood.table import Task
 
-if TYPE_CHECKING:
-    from clearwood.benchmarking.running.store import Store
-
-__all__ = ["FoldResult", "Tuning", "simplicity", "tune"]
+__all__ = ["FoldResult", "TrialStore", "simplicity", "tune"]
 
 Losses = NDArray[np.float32]
 
@@ -72,35 +69,31 @@ _MANY_TRAINING_ROWS = 1_000
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """How settings are chosen.
+class FoldResult:
+    """The losses of a configuration on one inner fold, or why it has none.
 
-    Parameters
-    ----------
-    search
-        Which configurations are tried: see `clearwood.benchmarking.tuning.searches.SEARCHES`.
-    trials
-        How many.
-    inner
-        Folds of the cross-validation they are judged by.
-    rule
-        "best" takes the smallest risk; "one_se" the simplest within one standard error of it.
-    racing
-        Give up configurations that are clearly worse before all folds are done.
-    time_limit
-        Seconds after which no further configuration is begun.
+    Losses are kept in single precision: a run that is resumed reads them back from the store, and
+    has to decide as the first one did.
     """
 
-    search: str = "random"
-    trials: int = 30
-    inner: int = 5
-    rule: Literal["best", "one_se"] = "best"
-    racing: bool = True
-    time_limit: float | None = None
+    losses: Losses | None
+    seconds: float
+    failure: str | None = None
+    is_past_best: bool = False
+
+
+class TrialStore(Protocol):
+    """Keeps the results of configurations, so that a run can be resumed."""
+
+    def trials(self, unit: str, keys: Sequence[str]) -> dict[str, FoldResult]:
+        """Return the results that are known, by the keys of their configurations."""
+
+    def add_trials(self, unit: str, results: Mapping[str, FoldResult]) -> None:
+        """Keep more results."""
 
 
 def tune(
-    context: Context, unit: Unit, *, store: "Store | None" = None, spread: Spread = in_turn
+    context: Context, unit: Unit, *, store: TrialStore | None = None, spread: Spread = in_turn
 ) -> tuple[Settings, tuple[Trial, ...]]:
     """Choose settings for a unit by cross-validation on its training rows.
 
@@ -233,7 +226,7 @@ class _Judge:
         context: Context,
         unit: Unit,
         path: Path | None,
-        store: "Store | None",
+        store: TrialStore | None,
         spread: Spread,
     ) -> None:
         assert context.tuning is not None
@@ -386,27 +379,13 @@ class Fold:
     share: float = 1.0
 
 
-@dataclass(frozen=True)
-class FoldResult:
-    """The losses of a configuration on one inner fold, or why it has none.
-
-    Losses are kept in single precision: a run that is resumed reads them back from the store, and
-    has to decide as the first one did.
-    """
-
-    losses: Losses | None
-    seconds: float
-    failure: str | None = None
-    is_past_best: bool = False
-
-
 def try_settings(
     context: Context,
     unit: Unit,
     fold: Fold,
     several: Sequence[Settings],
-    path: "Path | None",
-    store: "Store | None",
+    path: Path | None,
+    store: TrialStore | None,
 ) -> list[FoldResult]:
     """Fit configurations on one inner fold; those of a path share one fit."""
     if store is None:
@@ -426,7 +405,7 @@ def _try(
     unit: Unit,
     fold: Fold,
     several: Sequence[Settings],
-    path: "Path | None",
+    path: Path | None,
 ) -> list[FoldResult]:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split, "inner", fold.number)
@@ -546,3 +525,29 @@ def _trials(races: "Sequence[_Race]", weights: Weights, share: float) -> list[Tr
             )
         )
     return trials
+
+
+def inner_splits(context: Context, rows: Rows, k: int, seed: int) -> tuple[Split, ...]:
+    """Cut the training rows of a unit into folds for tuning; positions count among these rows.
+
+    Groups and times are respected as in the outer splits. Where a class has too few of these rows
+    for k folds there are fewer folds; where it has a single row, folds ignore the classes.
+    """
+    table = context.table
+    groups = None if table.groups is None else table.groups[rows]
+    if groups is None and len(np.unique(rows)) < len(rows):
+        groups = rows  # a row that a bootstrap drew twice must not be on both sides
+    if table.times is not None:
+        times = table.times[rows]
+        spans = min(k, len(np.unique(times)) - 1)
+        return TimeOrdered(max(spans, 1)).splits(len(rows), groups=groups, times=times, seed=seed)
+    units = len(rows) if groups is None else len(np.unique(groups))
+    k = max(2, min(k, units))
+    if context.classes is None:
+        return KFold(k).splits(len(rows), groups=groups, seed=seed)
+    y = context.codes[rows]
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    try:
+        return KFold(max(2, min(k, rarest))).splits(len(rows), y=y, groups=groups, seed=seed)
+    except InputError:
+        return KFold(k).splits(len(rows), groups=groups, seed=seed)

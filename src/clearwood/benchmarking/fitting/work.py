@@ -1,58 +1,73 @@
 """Units of work: one learner, fitted on some rows and judged on others."""
 
 import hashlib
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.target import target_codes
+from clearwood.benchmarking.fitting.contenders import Contender
+from clearwood.benchmarking.fitting.target import target_codes
 from clearwood.losses import Loss
-from clearwood.models import Learner, TableModel
+from clearwood.models import TableModel
 from clearwood.table import Table
 
-if TYPE_CHECKING:
-    from clearwood.benchmarking.running.store import Store
-    from clearwood.benchmarking.tuning.tune import Tuning
-
 __all__ = [
+    "LOSSES_FOR_FEW_TREES",
     "Context",
     "Outcome",
     "Rows",
     "Trial",
+    "Tuning",
     "Unit",
     "collected",
     "in_words",
     "judge",
     "outer_key",
     "row_losses",
-    "run_unit",
     "seed_of",
-    "selected_of",
 ]
 
 Rows = NDArray[np.int64]
 Purpose = Literal["outer", "pair", "final"]
 
-#: Trees of a bagged ensemble in fits that leave two folds out. They show how much two folds less
-#: change the losses, beside a model with as many trees.
-TREES_OF_PAIRS = 20
-
 #: Losses that a few trees serve as well as many. The log loss and the Poisson deviance do not: few
 #: trees predict 0 now and then, which they punish without limit.
 LOSSES_FOR_FEW_TREES = ("squared", "absolute", "brier", "zero-one")
 
-#: Tables with more rows keep no predictions of fits that leave two folds out: there, intervals of
-#: measures take the inflation of the risk, and two folds less hardly change a measure.
-MOST_ROWS_OF_PAIRS = 50_000
+
+@dataclass(frozen=True)
+class Tuning:
+    """How settings are chosen.
+
+    Parameters
+    ----------
+    search
+        Which configurations are tried: see `clearwood.benchmarking.tuning.searches.SEARCHES`.
+    trials
+        How many.
+    inner
+        Folds of the cross-validation they are judged by.
+    rule
+        "best" takes the smallest risk; "one_se" the simplest within one standard error of it.
+    racing
+        Give up configurations that are clearly worse before all folds are done.
+    time_limit
+        Seconds after which no further configuration is begun.
+    """
+
+    search: str = "random"
+    trials: int = 30
+    inner: int = 5
+    rule: Literal["best", "one_se"] = "best"
+    racing: bool = True
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -197,7 +212,7 @@ class Context:
     classes: NDArray[Any] | None
     loss: Loss
     contenders: Mapping[str, Contender]
-    tuning: "Tuning | None"
+    tuning: Tuning | None
     seed: int
 
     def __sizeof__(self) -> int:
@@ -212,88 +227,6 @@ Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]]
 def in_turn(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Run calls one after the other."""
     return [call(*each) for each in arguments]
-
-
-def run_unit(
-    context: Context, unit: Unit, store: "Store | None" = None, spread: Spread = in_turn
-) -> Outcome:
-    """Tune, fit and judge; an error is recorded in the outcome, not raised.
-
-    Nothing outside the training rows is used before the model is judged: encoding, imputation,
-    selection and tuning all happen here, on ``unit.train``.
-    """
-    start = time.perf_counter()
-    with collected() as notes:
-        try:
-            outcome = _tune_fit_judge(context, unit, store, spread)
-        except Exception as error:  # one learner's failure is a result, not the end
-            outcome = Outcome(None, failure=in_words(error))
-    return replace(outcome, seconds=time.perf_counter() - start, notes=tuple(notes))
-
-
-def _tune_fit_judge(context: Context, unit: Unit, store: "Store | None", spread: Spread) -> Outcome:
-    from clearwood.benchmarking.tuning.tune import tune
-
-    contender = context.contenders[unit.learner]
-    train = context.table.take(unit.train)
-    settings = unit.settings
-    trials: tuple[Trial, ...] = ()
-    if settings is None:
-        chosen: Mapping[str, Any] = {}
-        if context.tuning is not None and contender.space:
-            chosen, trials = tune(context, unit, store=store, spread=spread)
-        settings = (chosen,)
-    start = time.perf_counter()
-    try:
-        outcome = _fit_and_judge(context, unit, train, settings)
-    except Exception as error:  # as above; the trials are kept
-        outcome = Outcome(None, failure=in_words(error))
-    return replace(
-        outcome,
-        settings=dict(settings[0]),
-        fit_seconds=time.perf_counter() - start,
-        archive=trials,
-    )
-
-
-def _fit_and_judge(
-    context: Context, unit: Unit, train: Table, settings: tuple[Mapping[str, Any], ...]
-) -> Outcome:
-    contender = context.contenders[unit.learner]
-    seed = seed_of(context.seed, unit.learner, unit.split)
-    most = TREES_OF_PAIRS if context.loss.name in LOSSES_FOR_FEW_TREES else None
-    parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
-    losses, predictions = [], []
-    model = reference = None
-    for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
-        of_pair = chosen if most is None else contender.with_trees(chosen, most)
-        if model is None or chosen != before:
-            final = of_pair if unit.purpose == "pair" else chosen
-            model = contender.build(final, seed=seed).fit(train)
-        test, codes = context.table.take(rows), context.codes[rows]
-        loss, predicted = judge(model, test, codes, context.loss, context.classes)
-        losses.append(loss)
-        predictions.append(predicted)
-        if most is not None and unit.purpose == "outer" and of_pair != chosen:
-            small = contender.first_trees(model, most)
-            reference = judge(small, test, codes, context.loss, context.classes)[0]
-    return Outcome(
-        np.concatenate(losses),
-        np.concatenate(predictions) if _keeps_predictions(context, unit) else None,
-        reference=reference,
-        selected=selected_of(model),
-    )
-
-
-def selected_of(model: Any) -> tuple[str, ...] | None:
-    """Return the columns that a fitted learner has chosen, if it chooses."""
-    is_choosing = isinstance(model, Learner) and model.select is not None
-    return model.selected_ if is_choosing else None
-
-
-def _keeps_predictions(context: Context, unit: Unit) -> bool:
-    """Return whether predictions are kept: those of pairs correct measures of small tables."""
-    return unit.purpose == "outer" or context.table.n_rows <= MOST_ROWS_OF_PAIRS
 
 
 def judge(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,18 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood._shared.progress import progress
-from clearwood.benchmarking.findings import ended_early
+from clearwood.benchmarking.fitting.contenders import BASELINE, Contender, contenders
+from clearwood.benchmarking.fitting.target import checked_table, loss_for
+from clearwood.benchmarking.fitting.work import (
+    Context,
+    Outcome,
+    Tuning,
+    Unit,
+    collected,
+    in_words,
+    judge,
+)
+from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.options import (
     check_counts,
     check_target,
@@ -35,28 +46,15 @@ from clearwood.benchmarking.over_parts.fitting import (
 from clearwood.benchmarking.over_parts.held_out import HeldOutParts
 from clearwood.benchmarking.over_parts.judging import Judging, LossFile, digest_of
 from clearwood.benchmarking.result import Benchmark
-from clearwood.benchmarking.running.contenders import BASELINE, Contender, contenders
+from clearwood.benchmarking.running.findings import ended_early
 from clearwood.benchmarking.running.run import Snapshot
-from clearwood.benchmarking.running.work import (
-    Context,
-    Outcome,
-    Unit,
-    collected,
-    in_words,
-    judge,
-    selected_of,
-)
-from clearwood.benchmarking.running.workers import Workers
+from clearwood.benchmarking.running.unit import selected_of
 from clearwood.benchmarking.standings import Method, by_learner, findings_of, standings
-from clearwood.benchmarking.target import checked_table, loss_for
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.losses import Loss
 from clearwood.parallel import State
 from clearwood.resampling import PartsSplit, split_parts
 from clearwood.table import Parts, Table
-
-if TYPE_CHECKING:
-    from clearwood.benchmarking.tuning.tune import Tuning
 
 __all__ = ["benchmark_parts"]
 
@@ -67,7 +65,7 @@ def benchmark_parts(
     *,
     share: float,
     loss: str | Loss | None,
-    tuning: "Tuning | None",
+    tuning: Tuning | None,
     seed: int,
     store: str | Path | None,
     n_jobs: int,

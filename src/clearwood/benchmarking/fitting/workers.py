@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from clearwood.benchmarking.running.work import Spread, in_turn
+from clearwood.benchmarking.fitting.work import Spread, in_turn
 from clearwood.kernels import limited, threads
 from clearwood.parallel import end_with
 

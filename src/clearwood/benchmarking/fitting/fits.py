@@ -9,10 +9,10 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress, silent
-from clearwood.benchmarking.running.contenders import Contender, contenders
-from clearwood.benchmarking.running.work import Context, Rows, in_words, judge, seed_of
-from clearwood.benchmarking.running.workers import Workers
-from clearwood.benchmarking.target import checked_table, loss_for, target_codes
+from clearwood.benchmarking.fitting.contenders import Contender, contenders
+from clearwood.benchmarking.fitting.target import checked_table, loss_for, target_codes
+from clearwood.benchmarking.fitting.work import Context, Rows, in_words, judge, seed_of
+from clearwood.benchmarking.fitting.workers import Workers
 
 __all__ = ["Candidate", "Judged", "candidate", "judge_all"]
 

@@ -1,0 +1,1 @@
+"""One learner, fitted to some rows and judged on others."""
