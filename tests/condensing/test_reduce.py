@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.datasets
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
 from clearwood.condensing import ProofTooLargeError
+from clearwood.condensing.compose.atoms import atoms_of
 
 FORESTS = Path(__file__).parents[2].parent / "shared" / "data" / "born_again" / "forests"
 #: Least leaves of the first fold, by the dynamic program of Vidal and Schiffer (2020).
@@ -52,11 +55,16 @@ def test_smaller_trees_predict_the_same_on_every_cell(
 
 def least(forest, X, labels, objective):
     """Search all trees over the cells: the oracle for small spaces."""
-    inner = np.flatnonzero(~forest.is_leaf)
+    ordered = [not column.is_set for column in atoms_of(forest).columns]
     asked = {}
-    for node in inner:
+    for node in np.flatnonzero(~forest.is_leaf):
         j = int(forest.feature[node])
-        asked[(j, forest.goes_left(int(node), X[:, j]).tobytes())] = None
+        left, missing = forest.goes_left(int(node), X[:, j]), np.isnan(X[:, j])
+        sides = [left]
+        if ordered[j]:
+            # missing values may go to either side of a threshold, or stand alone
+            sides += [left | missing, left & ~missing, missing]
+        asked |= {(j, side.tobytes()): None for side in sides}
     questions = [np.frombuffer(side, bool) for _, side in asked]
 
     @cache
@@ -76,14 +84,21 @@ def least(forest, X, labels, objective):
 
 
 @pytest.mark.parametrize("objective", ["leaves", "depth"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@pytest.mark.parametrize(
+    ("kinds", "missing"),
+    [
+        (["number"] * 3, False),
+        (["number"] * 3, True),
+        (["category", "number", "category"], True),
+        (["zero", "number", "number"], True),
+    ],
+)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(seed=st.integers(0, 10**6))
 def test_optimal_trees_are_as_small_as_a_search_of_all_trees_finds(
-    any_forest, cells, objective, seed
+    any_forest, cells, kinds, missing, objective, seed
 ):
-    forest = any_forest(
-        seed, task="binary", whole=True, missing=False, kinds=["number"] * 3, trees=3
-    )
+    forest = any_forest(seed, task="binary", whole=True, missing=missing, kinds=kinds, trees=3)
     X = cells(forest)
     assume(len(X) <= 40)
     one = cw.condense(forest, effort="optimal", objective=objective)
@@ -107,6 +122,63 @@ def test_fewest_questions_are_no_more_than_those_of_other_efforts(any_forest, ce
     fewest_leaves = cw.condense(forest, effort="optimal").diagram.questions(rows).mean()
     assert asked["optimal"] <= asked["good"] + 1e-12
     assert asked["optimal"] <= fewest_leaves + 1e-12
+
+
+def least_over_boxes(forest):
+    """Return the fewest leaves by the dynamic program over boxes of Vidal and Schiffer (2020).
+
+    A side of a box is a range of one column, with or without the missing value, which may go to
+    either side of each cut.
+    """
+    cuts = [
+        np.unique(forest.threshold[(forest.feature == j) & ~forest.is_leaf])
+        for j in range(forest.n_features)
+    ]
+    inside = [np.convolve([cut[0] - 2, *cut, cut[-1] + 2], [0.5, 0.5], "valid") for cut in cuts]
+    sides = [np.append(values, np.nan) for values in inside]
+    grid = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1)
+    labels = forest.predict(grid.reshape(-1, len(cuts))).reshape(grid.shape[:-1])
+
+    def places(j, low, high, missing):
+        return [*range(low, high), *([len(cuts[j]) + 1] if missing else [])]
+
+    def halves(low, high, missing):
+        for cut in range(low, high + 1):
+            for left in {False, missing}:
+                one, two = (low, cut, left), (cut, high, missing and not left)
+                if all(start < end or known for start, end, known in (one, two)):
+                    yield one, two
+
+    @cache
+    def leaves(box):
+        here = labels[np.ix_(*(places(j, *side) for j, side in enumerate(box)))]
+        if here.min() == here.max():
+            return 1
+        return min(
+            sum(leaves((*box[:j], half, *box[j + 1 :])) for half in pair)
+            for j, side in enumerate(box)
+            for pair in halves(*side)
+        )
+
+    return leaves(tuple((0, len(cut) + 1, True) for cut in cuts))
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "trees"),
+    [
+        ("iris", [2, 3], 10),
+        ("wine", [6, 9], 4),
+        ("breast_cancer", [0, 1], 4),
+        ("wine", [0, 6, 9], 2),
+    ],
+)
+def test_the_least_number_of_leaves_of_packaged_tables_is_found(table, columns, trees):
+    data = getattr(sklearn.datasets, f"load_{table}")()
+    model = RandomForestClassifier(trees, max_depth=3, random_state=0)
+    forest = cw.forest.from_model(model.fit(data.data[:, columns], data.target))
+    one = cw.condense(forest, effort="optimal")
+    assert one.n_leaves == least_over_boxes(forest)
+    assert one.certificate.optimal
 
 
 @pytest.mark.parametrize("table", LEAST)

@@ -82,10 +82,32 @@ def walk_lines(lines, x):
     return int(lines[node][7])
 
 
-@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published forests are not here")
-@pytest.mark.parametrize("name", ["Seeds.RF1", "FICO.RF2", "HTRU2.RF3"])
-def test_published_forests_vote_as_their_lines_say(name):
-    path = PUBLISHED / f"{name}.txt"
+def random_text(seed, n_trees=10, n_features=5, n_classes=3, depth=3):
+    """Write a forest of random trees in the form of the published ones."""
+    rng = np.random.default_rng(seed)
+    lines = ["DATASET_NAME: random.csv", "ENSEMBLE: RF", f"NB_TREES: {n_trees}"]
+    lines += [f"NB_FEATURES: {n_features}", f"NB_CLASSES: {n_classes}", f"MAX_TREE_DEPTH: {depth}"]
+    lines.append("Format: node / node type ...")
+    for k in range(n_trees):
+        nodes = []
+        waiting = [0]
+        for node in itertools.count():
+            if node == len(waiting):
+                break
+            level = waiting[node]
+            if level < depth and rng.random() < 0.8:
+                left = len(waiting)
+                waiting += [level + 1] * 2
+                cut = rng.integers(0, 10) + 0.5
+                feature = rng.integers(n_features)
+                nodes.append(f"{node} IN {left} {left + 1} {feature} {cut} {level} -1")
+            else:
+                nodes.append(f"{node} LN -1 -1 -1 -1 {level} {rng.integers(n_classes)}")
+        lines += ["", f"[TREE {k}]", f"NB_NODES: {len(nodes)}", *nodes]
+    return "\n".join(lines) + "\n"
+
+
+def assert_votes_as_its_lines_say(path):
     forest = cw.forest.read_text(path)
     assert (forest.n_trees, forest.depth) == (10, 3)
     blocks = path.read_text().split("[TREE")[1:]
@@ -97,3 +119,14 @@ def test_published_forests_vote_as_their_lines_say(name):
         np.testing.assert_allclose(raw * 10, count)
         assert label == count.index(max(count))
     assert not list(itertools.filterfalse(np.isfinite, forest.threshold))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_forests_vote_as_their_lines_say(seed, tmp_path):
+    assert_votes_as_its_lines_say(written(tmp_path, random_text(seed)))
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published forests are not here")
+@pytest.mark.parametrize("name", ["Seeds.RF1", "FICO.RF2", "HTRU2.RF3"])
+def test_published_forests_vote_as_their_lines_say(name):
+    assert_votes_as_its_lines_say(PUBLISHED / f"{name}.txt")

@@ -201,6 +201,7 @@ Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& bo
   for (std::size_t j = 0; j < asked.size(); ++j) {
     auto& questions = asked[j];
     if (questions.empty()) continue;
+    if (options_.prove && ensemble.is_set[j]) add_sets(j, questions);
     std::sort(questions.begin(), questions.end());
     questions.erase(std::unique(questions.begin(), questions.end()), questions.end());
     Axis axis;
@@ -251,7 +252,8 @@ Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& bo
       dimension.ordered = !axis.missing;
       if (axis.missing) {
         if (dimension.size > 64) return cells;
-        for (const std::int32_t q : questions) {
+        // missing values may go to either side of each cut, whatever the diagram asks
+        for (const std::int32_t q : with_either_side(axis, ensemble.n_cuts[j])) {
           std::uint64_t mask = 0;
           for (std::int32_t place = 0; place < dimension.size; ++place) {
             mask |= std::uint64_t(goes_left(store_.question(q), axis, place)) << place;
@@ -269,6 +271,26 @@ Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& bo
   cells.grid.labels.assign(static_cast<std::size_t>(total), 0);
   cells.usable = true;
   return cells;
+}
+
+// A least tree may ask any set of the ensemble, not only those that the diagram asks.
+void Shrinker::add_sets(std::size_t feature, std::vector<std::int32_t>& questions) {
+  const Ensemble& ensemble = store_.ensemble();
+  for (std::size_t node = 0; node < ensemble.left.size(); ++node) {
+    if (ensemble.left[node] < 0 || std::size_t(ensemble.feature[node]) != feature) continue;
+    questions.push_back(store_.threshold(std::int32_t(feature), ensemble.cut[node]));
+  }
+  for (std::int32_t& question : questions) question = store_.plain(question);
+}
+
+std::vector<std::int32_t> Shrinker::with_either_side(const Axis& axis, std::int32_t n_cuts) {
+  std::vector<std::int32_t> questions;
+  if (axis.numbers) questions.push_back(store_.threshold(axis.feature, n_cuts));
+  for (const std::int32_t cut : axis.cuts) {
+    questions.push_back(store_.threshold(axis.feature, cut, false));
+    questions.push_back(store_.threshold(axis.feature, cut, true));
+  }
+  return questions;
 }
 
 bool Shrinker::goes_left(const Question& q, const Axis& axis, std::int32_t place) const {

@@ -74,6 +74,9 @@ class Shrinker {
   std::int32_t emit(const GridTree& tree, const Cells& cells);
   std::int32_t copy(std::int32_t node);
   std::int32_t leaf(std::int32_t node);
+  void add_sets(std::size_t feature, std::vector<std::int32_t>& questions);
+  // "Is it known?", then every cut with missing values on either side.
+  std::vector<std::int32_t> with_either_side(const Axis& axis, std::int32_t n_cuts);
   bool goes_left(const Question& q, const Axis& axis, std::int32_t place) const;
   Hash name(std::int32_t node, const std::vector<Span>& box) const;
   double cost(std::int32_t node) const;
