@@ -216,7 +216,6 @@ MUTUAL: set[tuple[str, str]] = {
     ("models/glassbox", "models/glassbox/prim"),
     ("models/glassbox", "models/glassbox/rules"),
     ("reporting", "reporting/sections"),
-    ("reporting/browser", "reporting/collect"),
     ("table", "table/parts"),
     ("table/parts", "table/reading"),
 }

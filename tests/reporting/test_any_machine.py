@@ -12,7 +12,7 @@ import clearwood as cw
 from clearwood._shared.frames import plain
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 
 pytestmark = pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 
@@ -134,7 +134,7 @@ def test_effects_of_the_page_are_those_of_the_call():
     for kind in ("trees", "sum", "function"):
         model = MODELS[kind](data)
         found = collect(
-            subject_of(model, data), title="", options=Options(sections=("importance",))
+            report_input(model, data), title="", options=Options(sections=("importance",))
         )
         for name, views in found.effects.items():
             again = cw.effect(model, data, name, points=40)

@@ -23,7 +23,6 @@ import clearwood as cw
 from clearwood.reporting import Prose, Report, Section
 from clearwood.reporting.browser.columns import Probe, mixed_rows, page_values
 from clearwood.reporting.browser.page_model import page_model
-from clearwood.reporting.collect.explained import explained_model
 
 ROWS = 300
 
@@ -132,10 +131,10 @@ def check(script, model, background, *, as_frame=False):
     """Compare the page with the library on rows put together at random."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # made-up rows have gaps that were never seen
-        explained = explained_model(model, background)
-        found = page_model(explained, background)
+        explanation = cw.Explanation(model, background)
+        found = page_model(explanation, background)
         assert found.data is not None, found.reason
-        rows = mixed_rows(Probe(explained.on(background).game, background), ROWS, seed=7)
+        rows = mixed_rows(Probe(explanation.on(background).game, background), ROWS, seed=7)
         own = cw.shapley(model, background, rows)
         taken = rows.X.to_frame("pandas") if as_frame else rows
         expected = answers(model, taken)
@@ -250,5 +249,5 @@ def test_deep_trees_and_many_columns_are_shared_exactly(script):
     y = np.sin(X).sum(axis=1) + X[:, 0] * X[:, 1]
     table = cw.read({f"c{k}": X[:, k] for k in range(25)} | {"y": y}, target="y")
     model = cw.learner("extra-trees", n_estimators=4).fit(table)
-    assert explained_model(model, table).on(table).game.longest > 12
+    assert cw.Explanation(model, table).on(table).game.longest > 12
     check(script, model, table)

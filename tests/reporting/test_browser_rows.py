@@ -9,7 +9,6 @@ import pytest
 
 import clearwood as cw
 from clearwood.reporting.browser.columns import Probe, mixed_rows, page_values
-from clearwood.reporting.collect.explained import explained_model
 
 SECTIONS = ["individual", "tree"]
 
@@ -355,9 +354,7 @@ def test_accessibility_of_rows_and_tree_has_no_serious_finding(open_page, report
 def test_new_rows_follow_the_tree_to_the_models_answer(page, model, claims):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some of these rows lack everything
-        rows = mixed_rows(
-            Probe(explained_model(model, claims).on(claims).game, claims), 300, seed=5
-        )
+        rows = mixed_rows(Probe(cw.Explanation(model, claims).on(claims).game, claims), 300, seed=5)
         expected = model.predict(rows)
     lines = [page_values(rows.column(name)) for name in model.schema_.features]
     got = page.evaluate(

@@ -11,19 +11,20 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clearwood as cw
+from clearwood.explanation import leaves_of
 from clearwood.forest.importers import from_model as home
+from clearwood.reporting.collect.answers import _names_in_table, some_rows
 from clearwood.reporting.collect.collector import SECTIONS, Collector, budgets_of, collect
-from clearwood.reporting.collect.explained import explained_model, some_rows
 from clearwood.reporting.collect.findings import Options, Step
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.collect.stages import Stages
-from clearwood.reporting.collect.subject import subject_of
 
 
 @pytest.fixture(scope="module")
 def collector():
     data = cw.datasets.insurance(900)
     model = cw.learner("gbm", max_depth=3, max_iter=20).fit(data)
-    return Collector(subject_of(model, data), Options(quick=True), Stages(), set())
+    return Collector(report_input(model, data), Options(quick=True), Stages(), set())
 
 
 @pytest.fixture
@@ -71,9 +72,9 @@ def test_columns_that_a_learners_encoder_leaves_out_are_listed_and_the_model_is_
     raw = {"x": x, "note": note, "z": rng.normal(size=150), "y": x + rng.normal(size=150)}
     data = cw.read(raw, target="y", kinds={"note": "text"})
     model = cw.learner("gbm", max_iter=5).fit(data)
-    explained = explained_model(model, data)
-    assert explained.features == model.schema_.features
-    np.testing.assert_allclose(explained.predict(data), model.predict(data))
+    given = report_input(model, data)
+    assert given.features == model.schema_.features
+    np.testing.assert_allclose(given.predict(data), model.predict(data))
     cw.report(model, data, quick=True, sample=30)
     assert len(imported) == 2  # here, and once for the report
 
@@ -84,7 +85,7 @@ def test_larger_models_are_explained_over_fewer_rows(collector):
     assert 500 <= collector.rows_within(0.7 * steps, 900, 10) < 900
     assert collector.rows_within(1.0, 900, 10) == 500
     unknown = Collector(
-        subject_of(lambda frame: frame["age"].to_numpy() * 1.0, collector.table),
+        report_input(lambda frame: frame["age"].to_numpy() * 1.0, collector.table),
         Options(),
         Stages(),
         set(),
@@ -94,13 +95,13 @@ def test_larger_models_are_explained_over_fewer_rows(collector):
 
 def test_a_small_budget_means_fewer_rows_and_too_small_a_one_means_sampling(collector):
     assert collector.exact_rows(1e9) == 900
-    n_leaves = collector.subject.n_leaves
+    n_leaves = leaves_of(collector.given.explanation.exact_game)
     assert collector.exact_rows(n_leaves * (7500 + 300 * 10)) == 300
     assert collector.exact_rows(1.0) is None
 
 
 def test_the_decomposition_has_as_many_rows_as_its_budget_allows(collector):
-    steps = collector.subject.n_leaves * (7500 + 300 * 10)
+    steps = leaves_of(collector.given.explanation.exact_game) * (7500 + 300 * 10)
     for budget, is_exact in ((steps, True), (1.0, False)):
         one = replace(collector)
         one.budgets = replace(collector.budgets, decomposition=budget)
@@ -114,9 +115,9 @@ def test_a_time_limit_is_shared_by_the_steps_and_there_is_none_by_default():
     assert short.effects == pytest.approx(usual.effects / 10)
     assert short.agreement_rows == usual.agreement_rows
     assert budgets_of(Options(before={"benchmark": 7200.0})) == usual
-    subject = subject_of(lambda X: X[:, 0], np.random.default_rng(0).normal(size=(30, 3)))
+    given = report_input(lambda X: X[:, 0], np.random.default_rng(0).normal(size=(30, 3)))
     for limit in (None, 10.0):
-        collector = Collector(subject, Options(time_limit=limit), Stages(), set())
+        collector = Collector(given, Options(time_limit=limit), Stages(), set())
         seconds = [collector.seconds_of(step) for step in (Step.EFFECTS, Step.CONDENSE)]
         assert all(one is None for one in seconds) if limit is None else sum(seconds) < limit
     with pytest.raises(cw.InputError, match="time_limit=0"):
@@ -130,10 +131,11 @@ def test_positions_get_the_names_of_the_table():
         RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, X[:, 0] > 0)
     )
     data = cw.read({"width": X[:, 0], "height": X[:, 1]})
-    explained = explained_model(model, data)
-    names = dict(zip(("x0", "x1"), explained.features, strict=True))
-    assert explained._named(("x0", "x1")) == names
-    assert explained._named(explained.features) == {n: n for n in explained.features}
+    given = report_input(model, data)
+    names = dict(zip(("x0", "x1"), given.features, strict=True))
+    assert _names_in_table(given.explanation, ("x0", "x1")) == names
+    own = _names_in_table(given.explanation, given.features)
+    assert own == {name: name for name in given.features}
 
 
 def test_drawn_rows_keep_their_order_and_come_with_the_seed():
@@ -148,10 +150,10 @@ def test_drawn_rows_keep_their_order_and_come_with_the_seed():
 def test_a_model_that_is_sampled_has_fewer_rows_on_the_page_unless_they_are_asked_for():
     data = cw.datasets.insurance(200)
     options = Options(quick=True, sample=150, sections=("individual",))
-    subject = subject_of(lambda frame: frame["age"].to_numpy() * 1.0, data)
-    fewer = collect(subject, title="t", options=options)
+    given = report_input(lambda frame: frame["age"].to_numpy() * 1.0, data)
+    fewer = collect(given, title="t", options=options)
     assert fewer.is_sampled
     assert len(fewer.shapley) == fewer.sample.n_rows == 30
     np.testing.assert_array_equal(fewer.sample["age"].values, data["age"].values[fewer.sample_rows])
     wanted = replace(options, sample=40, given={"sample": 40})
-    assert collect(subject, title="t", options=wanted).sample.n_rows == 40
+    assert collect(given, title="t", options=wanted).sample.n_rows == 40

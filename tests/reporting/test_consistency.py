@@ -10,7 +10,7 @@ from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
 from clearwood.reporting.build import _WRITERS
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.sections.cautions import cautions
 
 N = 300
@@ -53,9 +53,9 @@ def findings(request):
     task, learner, is_weighted = request.param
     data = table(task, is_weighted=is_weighted)
     model = cw.learner(learner, **SMALL.get(learner, {})).fit(data)
-    subject = subject_of(model, data)
+    given = report_input(model, data)
     sections = ("summary", "data", "performance", "importance", "cautions")
-    return collect(subject, title="", options=Options(quick=True, sections=sections))
+    return collect(given, title="", options=Options(quick=True, sections=sections))
 
 
 @pytest.fixture(scope="module")

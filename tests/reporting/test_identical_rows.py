@@ -6,7 +6,7 @@ import pytest
 import clearwood as cw
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.sections.cautions import cautions
 from clearwood.reporting.sections.data import section as data_section
 from clearwood.reporting.sections.words import performance_sentences
@@ -35,7 +35,7 @@ def findings_of(table, *, benchmark):
     if benchmark:
         bench = cw.benchmark(table, ["baseline", "knn"], tune=0, interval="naive", outer=3)
     options = Options(quick=True, sections=("data", "performance", "cautions"))
-    return collect(subject_of(model, table, bench, None, n_jobs=1), title="", options=options)
+    return collect(report_input(model, table, bench, None, n_jobs=1), title="", options=options)
 
 
 def titles(findings):
@@ -83,7 +83,7 @@ def test_test_rows_that_the_model_was_fitted_to_are_a_caution():
     options = Options(quick=True, sections=("cautions",))
     for test, is_seen in ((table.take(np.arange(40)), True), (None, False)):
         findings = collect(
-            subject_of(model, table, None, test, n_jobs=1), title="", options=options
+            report_input(model, table, None, test, n_jobs=1), title="", options=options
         )
         assert any("are already in the table" in one for one in titles(findings)) == is_seen
 
@@ -128,7 +128,7 @@ def test_a_leak_is_shown_with_what_the_model_gains_without_it():
     table = cw.read(data, target="y")
     model = cw.learner("logistic").fit(table)
     options = Options(sections=("cautions",))
-    findings = collect(subject_of(model, table, None, None, n_jobs=1), title="", options=options)
+    findings = collect(report_input(model, table, None, None, n_jobs=1), title="", options=options)
     both = findings.without
     assert both.columns == ("paid",)
     assert both.gain > both.gain_other + 0.2
@@ -143,7 +143,7 @@ def test_a_column_that_carries_the_model_is_shown_with_the_gain_without_it():
     table = cw.read({**data, "y": x @ [1.0, 0.4, 0.2] + rng.normal(size=600)}, target="y")
     model = cw.learner("ols").fit(table)
     options = Options(sections=("performance", "importance", "cautions"))
-    findings = collect(subject_of(model, table, None, None, n_jobs=1), title="", options=options)
+    findings = collect(report_input(model, table, None, None, n_jobs=1), title="", options=options)
     assert findings.carrier == "x0"
     assert findings.without.columns == ("x0",)
     assert "known when predictions are made" in " ".join(performance_sentences(findings))

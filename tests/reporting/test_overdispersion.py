@@ -6,7 +6,7 @@ import pytest
 import clearwood as cw
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.sections.cautions import cautions
 
 
@@ -25,7 +25,7 @@ def titles(*, clusters, test, weights=False):
     seen = table.take(np.arange(600))
     options = Options(quick=True, sections=("performance", "cautions"))
     new = table.take(np.arange(600, n)) if test else None
-    findings = collect(subject_of(model, seen, None, new, n_jobs=1), title="", options=options)
+    findings = collect(report_input(model, seen, None, new, n_jobs=1), title="", options=options)
     return [caution.title for caution in cautions(findings)]
 
 

@@ -18,7 +18,6 @@ import clearwood as cw
 from clearwood.reporting.browser.columns import carried_values, page_values
 from clearwood.reporting.browser.page_model import page_model as page_model_of
 from clearwood.reporting.browser.tree_places import tree_in_page
-from clearwood.reporting.collect.explained import explained_model
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.page.pack import packed
 from clearwood.reporting.sections import tree as tree_section
@@ -26,7 +25,7 @@ from clearwood.table import Column, Kind
 
 
 def page_model(model, data, **options):
-    return page_model_of(explained_model(model, data), data, **options)
+    return page_model_of(cw.Explanation(model, data), data, **options)
 
 
 TYPES = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "i4": "<i4", "f4": "<f4", "f8": "<f8"}

@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 import clearwood as cw
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
-from clearwood.reporting.collect.subject import subject_of
 
 X = np.random.default_rng(0).normal(size=(200, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(size=200)
@@ -20,7 +20,7 @@ def table(y, **options):
 def test_risk_and_baseline_are_those_of_the_rows_given():
     data, test = table(Y).head(150), table(Y).take(slice(150, None))
     model = cw.learner("ols").fit(data)
-    result = of_rows(subject_of(model, data, test=test), test, model.predict(test), rows="test")
+    result = of_rows(report_input(model, data, test=test), test, model.predict(test), rows="test")
     truth = test.y
     assert result.risk.estimate == pytest.approx(np.mean((truth - model.predict(test)) ** 2))
     # the mean is that of the rows the model learned from: those judged are not known yet
@@ -33,7 +33,7 @@ def test_classes_are_matched_by_label_whatever_their_order():
     model = LogisticRegression().fit(X, label)
     data = table(label)
     predicted = model.predict_proba(X)
-    result = of_rows(subject_of(model, data), data, predicted, rows="training")
+    result = of_rows(report_input(model, data), data, predicted, rows="training")
     assert result.loss == "log"
     assert result.risk.estimate == pytest.approx(log_loss(label, predicted, labels=model.classes_))
 
@@ -43,7 +43,7 @@ def test_rows_of_a_class_that_the_model_does_not_know_are_left_out():
     model = LogisticRegression().fit(X, label.astype(str))
     label[:5] = "new"
     data = table(label)
-    result = of_rows(subject_of(model, data), data, model.predict_proba(X), rows="training")
+    result = of_rows(report_input(model, data), data, model.predict_proba(X), rows="training")
     assert result.n_rows == 195
 
 
@@ -52,7 +52,7 @@ def test_weights_count():
     raw = {"a": X[:, 0], "b": X[:, 1], "w": weight, "y": Y}
     data = cw.read(raw, target="y", weight="w")
     model = cw.learner("ols").fit(data)
-    result = of_rows(subject_of(model, data), data, model.predict(data), rows="training")
+    result = of_rows(report_input(model, data), data, model.predict(data), rows="training")
     assert result.risk.estimate == pytest.approx(
         np.mean((Y - model.predict(data))[:100] ** 2), rel=1e-6
     )
@@ -61,9 +61,9 @@ def test_weights_count():
 def test_a_number_predicted_for_a_class_is_refused_in_words():
     label = np.where(Y > 0, "yes", "no")
     data = table(label)
-    subject = subject_of(lambda frame: frame["a"].to_numpy(), data)
+    given = report_input(lambda frame: frame["a"].to_numpy(), data)
     with pytest.raises(cw.InputError, match="'y' is a class and the model predicts a number"):
-        of_rows(subject, data, X[:, 0], rows="training")
+        of_rows(given, data, X[:, 0], rows="training")
 
 
 def test_a_benchmark_gives_its_own_numbers():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.explanation.decomposition import explained
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.explanation import explanation
+from clearwood.reporting.collect.answers import decomposition_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.sections.words import number
 from clearwood.table import Parts
 
@@ -26,14 +27,14 @@ def model():
 
 
 def test_the_page_counts_all_rows_and_says_what_is_sampled(model, monkeypatch):
-    monkeypatch.setattr(explained, "SAMPLE", 300)
+    monkeypatch.setattr(explanation, "SAMPLE", 300)
     data = Parts.of(rows, 900, target="y", part_rows=300)
     page = cw.report(model, data, quick=True)
     whole = cw.explain(model, cw.read(rows(0, 900), target="y")).importance()
-    subject = subject_of(model, data)
-    assert subject.table.n_rows == 300
+    given = report_input(model, data)
+    assert given.table.n_rows == 300
     options = {"is_sampled": False, "max_order": 2, "time_limit": 60, "seed": 0}
-    importance = subject.decompose(subject.table, **options).importance()
+    importance = decomposition_of(given.explanation, given.table, **options).importance()
     np.testing.assert_allclose(importance.values, whole.values, rtol=1e-9)
     text = page.to_html()
     assert "The table has 900 rows" in text

@@ -13,7 +13,7 @@ from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
 from clearwood.reporting import report as build
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.page.figures import DIGITS, figure
 from clearwood.reporting.sections.cautions import cautions
 from clearwood.reporting.sections.performance import _would_help as words_of
@@ -62,7 +62,7 @@ def page(model, data, bench):
 @pytest.fixture(scope="module")
 def findings(model, data):
     options = Options(quick=True, sections=("cautions", "importance"))
-    return collect(subject_of(model, data), title="t", options=options)
+    return collect(report_input(model, data), title="t", options=options)
 
 
 def test_the_summary_tells_the_risk_with_its_interval_and_the_baselines(page, bench):
@@ -166,7 +166,7 @@ def test_test_rows_are_judged_and_compared(model, data):
         ignore="claim_amount",
     )
     options = Options(quick=True, sections=("cautions",))
-    judged = collect(subject_of(model, data, test=older), title="t", options=options)
+    judged = collect(report_input(model, data, test=older), title="t", options=options)
     assert judged.performance.rows == "test"
     assert judged.performance.n_rows == 300
     drifting = next(c for c in cautions(judged) if c.title == "Test rows differ from training rows")
@@ -181,22 +181,22 @@ def test_a_time_column_compares_earlier_with_later_rows():
     table = cw.read(raw, target="y", time="day")
     options = Options(quick=True, sections=("cautions",))
     model = cw.learner("ols").fit(table)
-    judged = collect(subject_of(model, table), title="t", options=options)
+    judged = collect(report_input(model, table), title="t", options=options)
     assert judged.drift.first == "earlier rows"
     assert "Later rows differ from earlier rows" in [c.title for c in cautions(judged)]
 
 
 def test_a_benchmark_of_other_settings_is_not_taken_for_the_models(data, bench):
     other = cw.learner("glm", alpha=5.0).fit(data)
-    assert subject_of(other, data, bench).chosen is None
-    assert subject_of(cw.learner("glm").fit(data), data, bench).chosen == "glm"
+    assert report_input(other, data, bench).chosen is None
+    assert report_input(cw.learner("glm").fit(data), data, bench).chosen == "glm"
 
 
 def test_out_of_fold_predictions_come_with_the_benchmarks_own_rows_only(model, data, bench):
     options = Options(quick=True, sections=("performance",))
-    own = collect(subject_of(model, data, bench), title="t", options=options)
+    own = collect(report_input(model, data, bench), title="t", options=options)
     np.testing.assert_array_equal(own.out_of_fold, bench.predictions("glm"))
-    fewer = collect(subject_of(model, data.head(300), bench), title="t", options=options)
+    fewer = collect(report_input(model, data.head(300), bench), title="t", options=options)
     assert fewer.out_of_fold is None
 
 

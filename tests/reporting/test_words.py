@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import clearwood as cw
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.inputs import report_input
 from clearwood.reporting.sections.words import (
     effect_sentence,
     listed,
@@ -50,7 +50,9 @@ def test_the_sentence_of_an_effect_has_the_effects_own_numbers():
     data = cw.read({"age": rng.uniform(18, 60, 300), "z": rng.normal(size=300)})
     options = Options(quick=True, sections=("importance",))
     findings = collect(
-        subject_of(lambda frame: 3 - frame["age"].to_numpy() / 20, data), title="t", options=options
+        report_input(lambda frame: 3 - frame["age"].to_numpy() / 20, data),
+        title="t",
+        options=options,
     )
     views = findings.effects["age"]
     text = effect_sentence(findings, views)

@@ -18,7 +18,7 @@ from clearwood.benchmarking import Benchmark
 from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
 from clearwood.reporting.collect.findings import Findings, Options, Performance, Stage, Step
-from clearwood.reporting.collect.subject import Subject, subject_of
+from clearwood.reporting.collect.inputs import ReportInput, report_input
 from clearwood.reporting.page.blocks import Note, Section
 from clearwood.reporting.page.page import prepare
 from clearwood.reporting.result import Report
@@ -165,7 +165,7 @@ def report(
     if model is None:
         model = _best(benchmark, data, n_jobs)
     model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
-    subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
+    inputs = report_input(model, data, benchmark, test, n_jobs=n_jobs)
     imported = Stage(Step.IMPORT, clock.passed)
     options = Options(
         seed=seed,
@@ -179,10 +179,10 @@ def report(
         command=command,
         model_file=model_file,
         given=given,
-        before=_before(subject) if before is None else before,
+        before=_before(inputs) if before is None else before,
         clock=clock,
     )
-    findings = collect(subject, title=title or subject.title, options=options)
+    findings = collect(inputs, title=title or inputs.title, options=options)
     findings = replace(findings, stages=(imported, *findings.stages))
     # the figures are put together by our own code; checking each against Vega's schema again
     # takes longer than drawing them
@@ -219,13 +219,13 @@ def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:
     return benchmark.best().fit(data, n_jobs=n_jobs)
 
 
-def _before(subject: Subject) -> dict[str, float]:
+def _before(inputs: ReportInput) -> dict[str, float]:
     """Return what is known of the work before the report, in seconds."""
     seconds = {}
-    if subject.benchmark is not None:
-        seconds["benchmark"] = subject.benchmark.seconds
-    if isinstance(subject.model, Learner):
-        seconds["fitting"] = float(subject.model.training_["seconds"])
+    if inputs.benchmark is not None:
+        seconds["benchmark"] = inputs.benchmark.seconds
+    if isinstance(inputs.model, Learner):
+        seconds["fitting"] = float(inputs.model.training_["seconds"])
     return seconds
 
 

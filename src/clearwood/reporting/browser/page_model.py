@@ -14,6 +14,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
 from clearwood.explanation import (
     AdditiveGame,
+    Explanation,
     Game,
     NotDecomposableError,
     ProductGame,
@@ -28,7 +29,6 @@ from clearwood.reporting.browser.columns import NotCarriedError, Probe, mixed_ro
 from clearwood.reporting.browser.forest import forest_in_page
 from clearwood.reporting.browser.sums import sum_in_page
 from clearwood.reporting.browser.tables import tables_in_page
-from clearwood.reporting.collect.explained import ExplainedModel
 from clearwood.reporting.page.pack import plain_numbers
 from clearwood.table import Table
 
@@ -56,7 +56,7 @@ class PageModel:
 
 
 def page_model(
-    explained: ExplainedModel,
+    explanation: Explanation,
     sample: Table,
     *,
     most_characters: int = MOST_CHARACTERS,
@@ -73,22 +73,21 @@ def page_model(
     Examples
     --------
     >>> import clearwood as cw
-    >>> from clearwood.reporting.collect.explained import explained_model
     >>> data = cw.datasets.load("diabetes")
-    >>> gbm = explained_model(cw.learner("gbm", max_iter=5).fit(data), data)
-    >>> page_model(gbm, data).data["kind"]
+    >>> gbm = cw.learner("gbm", max_iter=5).fit(data)
+    >>> page_model(cw.explain(gbm, data), data).data["kind"]
     'forest'
-    >>> page_model(explained_model(cw.learner("knn").fit(data), data), data).reason
+    >>> page_model(cw.Explanation(cw.learner("knn").fit(data), data), data).reason
     'it is neither a sum over trees nor a sum of functions of one or two columns'
     """
     try:
-        game = explained.on(sample).game
+        game = explanation.on(sample).game
         probe = Probe(as_additive(game) or game, sample)
         _refuse_huge(probe.game, most_characters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rows put together at random may well be odd
-            data = _model_data(explained, probe, seed)
-            data |= _prediction_data(explained, probe, seed)
+            data = _model_data(explanation, probe, seed)
+            data |= _prediction_data(explanation, probe, seed)
         weight = len(json.dumps(data, separators=(",", ":")))
         if weight > most_characters:
             return PageModel(None, _too_large(probe.game, weight, most_characters))
@@ -123,26 +122,26 @@ def _refuse_huge(game: Game, most: int) -> None:
         raise NotCarriedError(_too_large(game, int(about), most))
 
 
-def _model_data(explained: ExplainedModel, probe: Probe, seed: int) -> dict[str, Any]:
+def _model_data(explanation: Explanation, probe: Probe, seed: int) -> dict[str, Any]:
     if isinstance(probe.game, TreeGame):
-        forest = explained.forest or probe.game.imported
+        forest = explanation.forest or probe.game.imported
         is_float32 = forest.accumulate == "float32"
         return forest_in_page(probe, is_float32=is_float32, seed=seed)
     if isinstance(probe.game, AdditiveGame):
-        return sum_in_page(probe, model=explained.model, seed=seed)
+        return sum_in_page(probe, model=explanation.model, seed=seed)
     if isinstance(probe.game, TermsGame):
-        return tables_in_page(probe, model=explained.model, seed=seed)
+        return tables_in_page(probe, model=explanation.model, seed=seed)
     if isinstance(probe.game, ProductGame | SumGame):
         raise NotCarriedError(_PRODUCTS)
     raise NotCarriedError(_NO_SUM)
 
 
-def _prediction_data(explained: ExplainedModel, probe: Probe, seed: int) -> dict[str, Any]:
+def _prediction_data(explanation: Explanation, probe: Probe, seed: int) -> dict[str, Any]:
     """Find what turns the sum into the prediction, and what the sum is over the page's rows."""
     game = probe.game
     rows = game.rows(probe.table)
     weights = checked_weights(rows.weights, len(rows))
-    link, outputs, shown = _link(explained, probe, seed)
+    link, outputs, shown = _link(explanation, probe, seed)
     return {
         "names": list(game.columns),
         "raw_outputs": list(game.outputs),
@@ -156,16 +155,16 @@ def _prediction_data(explained: ExplainedModel, probe: Probe, seed: int) -> dict
 
 
 def _link(
-    explained: ExplainedModel, probe: Probe, seed: int
+    explanation: Explanation, probe: Probe, seed: int
 ) -> tuple[dict[str, Any], list[str], list[int]]:
     """Find the link by which raw predictions become what the model itself predicts."""
     tables = (probe.table, mixed_rows(probe, _CHECKED_ROWS, seed))
     raw = np.concatenate([probe.game.predict(probe.game.rows(table)) for table in tables])
-    predictors = [explained.on(table).predictor() for table in tables]
+    predictors = [explanation.on(table).predictor() for table in tables]
     expected = np.concatenate([p.predict(np.arange(len(p))) for p in predictors])
     outputs = list(predictors[0].outputs)
     scale = np.maximum(np.abs(expected), expected.std(axis=0))
-    for link in _candidates(explained.model, probe.game):
+    for link in _candidates(explanation.model, probe.game):
         linked = _linked(link, raw)
         for pick in _picks(linked.shape[1], expected.shape[1], link.get("ranks")):
             # libraries that add up in single precision are off by some of its last digits

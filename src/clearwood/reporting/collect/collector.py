@@ -38,11 +38,28 @@ from clearwood.explanation import (
     Effect,
     Shapley,
     TermTable,
+    integrated_gradients,
+    leaves_of,
+    readable_order,
 )
 from clearwood.fairness import stand_ins_in
 from clearwood.models import Extrapolation, Learner, outside_training
 from clearwood.reporting.browser.page_model import PageModel, page_model
-from clearwood.reporting.collect.explained import EVALUATIONS, some_rows
+from clearwood.reporting.collect.answers import (
+    EVALUATIONS,
+    attention_of,
+    coefficients_of,
+    decomposition_of,
+    effect_of,
+    equation_of,
+    factors_of,
+    one_tree_of,
+    over_rows,
+    shapley_of,
+    some_rows,
+    terms_of,
+    training_of,
+)
 from clearwood.reporting.collect.findings import (
     LEAST_INTERACTION,
     EffectViews,
@@ -52,6 +69,7 @@ from clearwood.reporting.collect.findings import (
     Performance,
     Step,
 )
+from clearwood.reporting.collect.inputs import ReportInput
 from clearwood.reporting.collect.performance import gap_between, of_benchmark, of_rows
 from clearwood.reporting.collect.privacy import (
     coarse_drift,
@@ -60,7 +78,6 @@ from clearwood.reporting.collect.privacy import (
     coarse_profile,
 )
 from clearwood.reporting.collect.stages import Stages
-from clearwood.reporting.collect.subject import Subject
 from clearwood.table import Column, Profile, StandIn, Table, profile
 
 __all__ = ["SECTIONS", "Budgets", "budgets_of", "collect"]
@@ -194,7 +211,7 @@ def budgets_of(options: Options) -> Budgets:
     return replace(budgets, **work)
 
 
-def collect(subject: Subject, *, title: str, options: Options) -> Findings:
+def collect(given: ReportInput, *, title: str, options: Options) -> Findings:
     """Compute everything that the page shows."""
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
     if not options.has_rows:
@@ -202,14 +219,14 @@ def collect(subject: Subject, *, title: str, options: Options) -> Findings:
     plan = tuple(step for step in Step if step in {*wanted, Step.PREDICTIONS, Step.PROFILES})
     stages = Stages(plan, quotes=options.has_rows)
     with stages.shown("report"):
-        return Collector(subject, options, stages, wanted).findings(title)
+        return Collector(given, options, stages, wanted).findings(title)
 
 
 @dataclass
 class Collector:
     """Computes the findings of one report."""
 
-    subject: Subject
+    given: ReportInput
     options: Options
     stages: Stages
     wanted: set[Step]
@@ -218,7 +235,7 @@ class Collector:
 
     def __post_init__(self) -> None:
         self.budgets = budgets_of(self.options)
-        self.table = self.subject.table
+        self.table = self.given.table
         self.seed = self.options.seed
 
     def findings(self, title: str) -> Findings:
@@ -254,11 +271,11 @@ class Collector:
     # Predictions and columns
 
     def _start(self, title: str) -> Findings:
-        subject, table = self.subject, self.table
+        given, table = self.given, self.table
         sample_rows = draw_rows(table.n_rows, self.options.sample, seed=self.seed)
         if not self.options.has_rows:
             sample_rows = sample_rows[:0]
-        predictions = self.stages.run(Step.PREDICTIONS, lambda: self.subject.predict(table))
+        predictions = self.stages.run(Step.PREDICTIONS, lambda: self.given.predict(table))
         profiles = self.stages.run(
             Step.PROFILES, lambda: {column.name: self._profile(column) for column in table}
         )
@@ -266,33 +283,33 @@ class Collector:
             Step.ASSOCIATION,
             lambda: association(
                 table,
-                columns=subject.features,
+                columns=given.features,
                 sample=self.budgets.association_rows,
                 seed=self.seed,
             ),
         )
         return Findings(
-            model=subject.model,
-            name=subject.name,
+            model=given.model,
+            name=given.name,
             title=title,
             table=table,
             sample=table.take(sample_rows),
             sample_rows=sample_rows,
-            features=subject.features,
+            features=given.features,
             target=table.target,
-            task=subject.task,
-            classes=subject.classes,
-            is_probability=self.subject.is_probability,
+            task=given.task,
+            classes=given.classes,
+            is_probability=self.given.is_probability,
             predictions=predictions,
-            benchmark=subject.benchmark,
-            chosen=subject.chosen,
-            same_rows=subject.same_rows,
+            benchmark=given.benchmark,
+            chosen=given.chosen,
+            same_rows=given.same_rows,
             profiles=profiles or {},
             association=associated,
-            test=subject.test,
+            test=given.test,
             outside=self._outside(table, predictions),
-            test_outside=self._outside(subject.test, None),
-            in_parts=subject.explanation.in_parts,
+            test_outside=self._outside(given.test, None),
+            in_parts=given.explanation.in_parts,
             options=self.options,
         )
 
@@ -311,10 +328,10 @@ class Collector:
     @property
     def steps_of_prediction(self) -> float:
         """About how many steps the prediction of a row takes."""
-        forest = self.subject.forest
+        forest = self.given.explanation.forest
         if forest is not None:
             return forest.n_trees * (1 + log2(max(forest.n_leaves / forest.n_trees, 2)))
-        return _STEPS_OF_SUM if self.subject.explanation.is_exact else _STEPS_OF_UNKNOWN
+        return _STEPS_OF_SUM if self.given.explanation.is_exact else _STEPS_OF_UNKNOWN
 
     # The model as a whole
 
@@ -338,9 +355,9 @@ class Collector:
         return replace(
             findings,
             effects=effects,
-            coefficients=self.subject.coefficients() if self.options.has_rows else None,
-            equation=self.subject.equation() if self.options.has_rows else None,
-            factors=self._when(Step.FACTORS, self.subject.factors),
+            coefficients=coefficients_of(self.given.explanation) if self.options.has_rows else None,
+            equation=equation_of(self.given.model) if self.options.has_rows else None,
+            factors=self._when(Step.FACTORS, lambda: factors_of(self.given.explanation)),
             interaction_effects=pairs or (),
             more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),
             agreement=self._when(Step.AGREEMENT, lambda: self._agreement(findings)),
@@ -351,24 +368,26 @@ class Collector:
         n_rows = self.exact_rows(self.budgets.decomposition)
         self.is_sampled = n_rows is None
         rows = self.table if n_rows is None else some_rows(self.table, n_rows, self.seed)
-        many = len(self.subject.features) > _MOST_SEARCHED
-        return self.subject.decompose(
+        many = len(self.given.features) > _MOST_SEARCHED
+        order = readable_order(self.given.explanation)
+        return decomposition_of(
+            self.given.explanation,
             rows,
             is_sampled=self.is_sampled,
-            max_order=1 if many and self.is_sampled else max(2, self.subject.readable_order or 2),
+            max_order=1 if many and self.is_sampled else max(2, order or 2),
             time_limit=self.seconds_of(Step.DECOMPOSITION),
             seed=self.seed,
         )
 
     def _terms(self, findings: Findings) -> Findings:
         """Read a model that is a sum of few terms completely."""
-        decomposition, order = findings.decomposition, self.subject.readable_order
+        decomposition, order = findings.decomposition, readable_order(self.given.explanation)
         if decomposition is None or self.is_sampled or not order:
             return findings
         background = self.table
         if decomposition.background.n_rows < background.n_rows:
             background = some_rows(background, decomposition.background.n_rows, self.seed)
-        table = self._when(Step.TERMS, lambda: self.subject.terms(background, order))
+        table = self._when(Step.TERMS, lambda: terms_of(self.given.explanation, background, order))
         if table is None:
             return findings
         if not self.options.has_rows:  # neither extreme values nor values that occur
@@ -379,9 +398,9 @@ class Collector:
 
     def _outside(self, rows: Table | None, predicted: Floats | None) -> Extrapolation | None:
         """Count rows and predictions outside the training range, where this is known."""
-        if rows is None or not hasattr(self.subject.model, "training_"):
+        if rows is None or not hasattr(self.given.model, "training_"):
             return None
-        outside = outside_training(self.subject.model, rows, predicted)
+        outside = outside_training(self.given.model, rows, predicted)
         # an end of the range is the target of a row
         return outside if self.options.has_rows else replace(outside, low=None, high=None)
 
@@ -401,13 +420,13 @@ class Collector:
 
         All of them for sums; None if the model is no sum, or if even few rows take too many.
         """
-        if not self.subject.explanation.is_exact:
+        if not self.given.explanation.is_exact:
             return None
-        n_rows, n_leaves = self.table.n_rows, self.subject.n_leaves
+        n_rows, n_leaves = self.table.n_rows, leaves_of(self.given.explanation.exact_game)
         if n_leaves is None:
             return n_rows
         rows = int((steps / n_leaves - _STEPS_OF_LEAF) / _STEPS_OF_LEAF_AND_ROW)
-        if self.subject.explanation.in_parts is not None and rows >= min(_FEWEST_EXACT, n_rows):
+        if self.given.explanation.in_parts is not None and rows >= min(_FEWEST_EXACT, n_rows):
             return n_rows  # whoever has rows in parts wants all of them
         return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
 
@@ -424,7 +443,7 @@ class Collector:
         average = self.rows_within(0.8 * self.budgets.effects, most, len(names))
         steps = self.rows_within(0.2 * self.budgets.effects, most, len(names), 3)
         seconds = self.seconds_of(Step.EFFECTS)
-        is_many_classes = len(self.subject.classes) > 2
+        is_many_classes = len(self.given.classes) > 2
         kinds: tuple[tuple[Literal["pdp", "ice", "ale"], int, int], ...] = (
             ("pdp", average, _POINTS),
             ("ice", _CURVES, _POINTS_OF_CURVES),
@@ -450,7 +469,8 @@ class Collector:
             for kind, n_rows, usual in kinds:
                 points = _POINTS_OF_CLASSES if is_many_classes else usual
                 try:
-                    views[kind] = self.subject.effect(
+                    views[kind] = effect_of(
+                        self.given.explanation,
                         name,
                         kind=kind,
                         points=points,
@@ -510,7 +530,7 @@ class Collector:
         most = self.budgets.agreement_rows
         n_rows = self.rows_within(self.budgets.agreement, most, len(names))
         rows = some_rows(self.table, n_rows, self.seed)
-        return self.subject.on(rows).agreement(
+        return over_rows(self.given.explanation, rows).agreement(
             columns=names, time_limit=self.seconds_of(Step.AGREEMENT), seed=self.seed
         )
 
@@ -534,53 +554,53 @@ class Collector:
 
     def _performance(self, findings: Findings, tested: Performance | None) -> Performance:
         """Return the performance on held-out rows if there are some, else on the table's."""
-        subject = self.subject
-        if tested is not None and (subject.benchmark is None or subject.chosen is None):
+        given = self.given
+        if tested is not None and (given.benchmark is None or given.chosen is None):
             return tested
         performance = self._evaluated(findings)
         return performance if self.options.has_rows else coarse_performance(performance)
 
     def _tested(self) -> Performance | None:
         """Return how well the model predicts test rows whose outcome is known."""
-        subject, test = self.subject, self.subject.test
+        given, test = self.given, self.given.test
         if test is None or test.target is None or Step.TEST not in self.wanted:
             return None
-        bench, threshold = subject.benchmark, self.options.threshold
+        bench, threshold = given.benchmark, self.options.threshold
         if threshold is None and bench is not None:
             threshold = bench.method.threshold
-        loss = None if bench is None or subject.chosen is None else bench.context.loss
+        loss = None if bench is None or given.chosen is None else bench.context.loss
 
         def score() -> Performance:
             scored = of_rows(
-                subject, test, subject.predict(test), rows="test", threshold=threshold, loss=loss
+                given, test, given.predict(test), rows="test", threshold=threshold, loss=loss
             )
             return scored if self.options.has_rows else coarse_performance(scored)
 
         return self.stages.run(Step.TEST, score)
 
     def _evaluated(self, findings: Findings) -> Performance:
-        subject, threshold = self.subject, self.options.threshold
-        if subject.benchmark is not None and subject.chosen is not None:
-            return of_benchmark(subject.benchmark, subject.chosen, threshold)
+        given, threshold = self.given, self.options.threshold
+        if given.benchmark is not None and given.chosen is not None:
+            return of_benchmark(given.benchmark, given.chosen, threshold)
         if self.table.target is None:
             raise InputError("the table has no target to compare the predictions with")
         if findings.predictions is None:
             reason = self.stages.failures.get(Step.PREDICTIONS, "the model did not predict")
             raise InputError(reason)
         return of_rows(
-            subject, self.table, findings.predictions, rows="training", threshold=threshold
+            given, self.table, findings.predictions, rows="training", threshold=threshold
         )
 
     def _out_of_fold(self) -> Floats | None:
-        bench, chosen = self.subject.benchmark, self.subject.chosen
-        if bench is None or chosen is None or not self.subject.same_rows:
+        bench, chosen = self.given.benchmark, self.given.chosen
+        if bench is None or chosen is None or not self.given.same_rows:
             return None
         if bench.in_parts is not None:
             return None  # the rows that were held out are not those of the page
         return self.stages.run(Step.HELD_OUT, lambda: bench.predictions(chosen))
 
     def _choosing(self) -> Choosing | None:
-        bench = self.subject.benchmark
+        bench = self.given.benchmark
         if bench is None or len(bench.standings) < 2:
             return None
         try:
@@ -591,7 +611,7 @@ class Collector:
     def _learning_curve(self) -> LearningCurve | None:
         if Step.LEARNING_CURVE not in self.wanted:
             return None
-        model, step = self.subject.model, Step.LEARNING_CURVE
+        model, step = self.given.model, Step.LEARNING_CURVE
         if not isinstance(model, Learner) or self.table.target is None:
             self.stages.skip(step, "it needs a learner that can be refitted, and a target")
             return None
@@ -599,7 +619,7 @@ class Collector:
             self.stages.skip(step, "a quick report leaves it out")
             return None
         reason, call = None, Call("benchmarking.learning_curve", ("model", "data"))
-        n_cells = self.table.n_rows * max(len(self.subject.features), 1)
+        n_cells = self.table.n_rows * max(len(self.given.features), 1)
         if n_cells > self.budgets.learning_curve:
             reason = f"25 more fits to a table of {n_cells:,} cells would take long; "
         seconds = self.seconds_of(step)
@@ -621,7 +641,7 @@ class Collector:
         sample = findings.sample
         shapley = self._when(Step.SHAPLEY, lambda: self._shapley(findings))
         model = self._when(
-            Step.PAGE_MODEL, lambda: page_model(self.subject, sample, seed=self.seed)
+            Step.PAGE_MODEL, lambda: page_model(self.given.explanation, sample, seed=self.seed)
         )
         if model is None:
             model = PageModel(None, self.stages.failures.get(Step.PAGE_MODEL, "it was not needed"))
@@ -643,7 +663,8 @@ class Collector:
         return replace(findings, sample_rows=rows, sample=self.table.take(rows))
 
     def _shapley(self, findings: Findings) -> Shapley:
-        return self.subject.shapley(
+        return shapley_of(
+            self.given.explanation,
             findings.sample,
             is_sampled=findings.is_sampled,
             time_limit=self.seconds_of(Step.SHAPLEY),
@@ -657,37 +678,42 @@ class Collector:
         if is_label and findings.page_model.data is None and predictions is not None:
             return ("prediction",), predictions[findings.sample_rows, None]
         try:
-            predicted = self.subject.predictor.predict(findings.sample_rows)
+            predicted = self.given.predictor.predict(findings.sample_rows)
         except Exception:  # the step that predicts all rows has the reason
             return (), None
-        return self.subject.predictor.outputs, predicted
+        return self.given.predictor.outputs, predicted
 
     def _inside(self, findings: Findings) -> Inside | None:
         """Look into a network; at no row, on a page without rows."""
-        training = self.subject.training()
+        training = training_of(self.given.model)
         if training is None:
             return None
         rows = some_rows(self.table, _ROWS_OF_ATTENTION, self.seed)
-        attention = self.subject.attention(rows)
+        attention = attention_of(self.given.model, rows)
         predictions, places = findings.predictions, findings.sample_rows
         if predictions is None or not len(places):
             return Inside(training, attention=attention)
         order = places[np.argsort(predictions.reshape(len(predictions), -1)[places, -1])]
         chosen = {"lowest": order[0], "median": order[len(order) // 2], "highest": order[-1]}
-        each = {name: self.subject.gradients(int(row)) for name, row in chosen.items()}
+        each = {
+            name: integrated_gradients(self.given.model, self.table, int(row))
+            for name, row in chosen.items()
+        }
         return Inside(training, each, tuple(map(int, chosen.values())), attention)
 
     # One tree, and checks of the data
 
     def _condensed(self) -> Condensed:
-        n_leaves = self.subject.n_leaves
+        n_leaves = leaves_of(self.given.explanation.exact_game)
         if n_leaves is not None and n_leaves > _MOST_LEAVES:
             raise InputError(
                 f"the model has {n_leaves:,} leaves, too many for one tree",
                 hint=words("try ", Call("condense", ("model",), {"time_limit": 600}), "."),
             )
         nodes = int(np.clip(self.budgets.condense / (n_leaves or 1), *_NODES))
-        return self.subject.condense(nodes=nodes, time_limit=self.seconds_of(Step.CONDENSE))
+        return one_tree_of(
+            self.given.explanation, nodes=nodes, time_limit=self.seconds_of(Step.CONDENSE)
+        )
 
     def _leakage(self, findings: Findings) -> Leakage | None:
         if findings.target is None:
@@ -730,7 +756,7 @@ class Collector:
     def _without(self, findings: Findings) -> TwoWays | None:
         """Refit the learner without the columns that may leak the target, or that carry it."""
         columns = findings.suspects or tuple(filter(None, [findings.carrier]))
-        model, bench, step = self.subject.model, findings.benchmark, Step.WITHOUT
+        model, bench, step = self.given.model, findings.benchmark, Step.WITHOUT
         if step not in self.wanted or not isinstance(model, Learner) or self.table.target is None:
             return None
         columns = tuple(name for name in columns if name in self.table.features)

@@ -20,7 +20,7 @@ from clearwood.evaluation import (
 )
 from clearwood.losses import Loss, Needs, loss_of_predictions
 from clearwood.reporting.collect.findings import Performance
-from clearwood.reporting.collect.subject import Subject
+from clearwood.reporting.collect.inputs import ReportInput
 from clearwood.table import Table
 
 __all__ = ["gap_between", "of_benchmark", "of_rows"]
@@ -104,7 +104,7 @@ def _beside_rival(bench: Benchmark, learner: str, threshold: float | None) -> Ev
 
 
 def of_rows(
-    subject: Subject,
+    given: ReportInput,
     table: Table,
     predicted: Floats,
     *,
@@ -115,16 +115,16 @@ def of_rows(
     """Return how well a model predicts rows whose target is known.
 
     Predictions are numbers, probabilities by class, or positions of classes. The baseline is that
-    of the subject's own table. A loss that the predictions do not have is replaced by the usual
+    of the input's own table. A loss that the predictions do not have is replaced by the usual
     one.
     """
-    task = subject.task
+    task = given.task
     assert task is not None
-    codes, known = truth_of(table, subject.classes)
+    codes, known = truth_of(table, given.classes)
     if not known.any():
         raise InputError("none of the target's values is one that the model predicts")
     codes, predicted = codes[known], predicted[known]
-    is_class = bool(subject.classes)
+    is_class = bool(given.classes)
     has_probabilities = is_class and predicted.ndim == 2
     needs: Needs = "probability" if has_probabilities else "label" if is_class else "prediction"
     if loss is None or not _can_judge(loss, needs, predicted):
@@ -133,31 +133,31 @@ def of_rows(
     # as in an evaluation, a row without a group is a unit of its own
     groups = np.flatnonzero(known) if table.groups is None else table.groups[known]
     losses = loss.per_row(codes, _as_judged(predicted, loss, needs))
-    flat = _baseline(subject, codes, has_probabilities=has_probabilities)
+    flat = _baseline(given, codes, has_probabilities=has_probabilities)
     of_baseline = loss.per_row(codes, _as_judged(flat, loss, needs))
-    what = subject.table.outcome or table.outcome or "target"
+    what = given.table.outcome or table.outcome or "target"
     calibration = None
     if has_probabilities or not is_class:
         calibration = calibration_of(
             codes,
             predicted,
-            classes=subject.classes or None,
+            classes=given.classes or None,
             target=what,
             confidence=_CONFIDENCE,
-            learner=subject.name,
+            learner=given.name,
             weights=weights,
             groups=groups,
         )
     return Performance(
         rows=rows,
         n_rows=int(known.sum()),
-        sampled_of=subject.test_sampled_of if rows == "test" else None,
+        sampled_of=given.test_sampled_of if rows == "test" else None,
         loss=loss.name,
         risk_title=loss.risk_title,
         risk=holdout_interval(losses, weights, _CONFIDENCE, groups=groups),
         baseline=float(np.average(of_baseline, weights=weights)),
         against_baseline=_against_baseline(
-            subject.name,
+            given.name,
             loss,
             holdout_interval(losses - of_baseline, weights, _CONFIDENCE, groups=groups),
         )
@@ -177,10 +177,10 @@ def of_rows(
         residuals=None
         if is_class
         else residuals_of(
-            codes, predicted, learner=subject.name, what=str(table.outcome), weights=weights
+            codes, predicted, learner=given.name, what=str(table.outcome), weights=weights
         ),
         evaluation=Evaluation(
-            learner=subject.name,
+            learner=given.name,
             what=what,
             task=task,
             source="new rows",
@@ -188,7 +188,7 @@ def of_rows(
             rows=np.flatnonzero(known),
             truth=codes,
             predicted=predicted,
-            classes=tuple(subject.classes),
+            classes=tuple(given.classes),
             needs=needs,
             confidence=_CONFIDENCE,
             threshold=0.5 if threshold is None else threshold,
@@ -257,17 +257,17 @@ def gap_between(test: Performance, held_out: Performance) -> Interval | None:
     )
 
 
-def _baseline(subject: Subject, codes: Floats, *, has_probabilities: bool) -> Floats:
+def _baseline(given: ReportInput, codes: Floats, *, has_probabilities: bool) -> Floats:
     """Predict the same for every row: what is typical of the rows the model was fitted to."""
     own, weights = codes, None
-    if subject.table.target is not None:
-        all_codes, known = truth_of(subject.table, subject.classes)
+    if given.table.target is not None:
+        all_codes, known = truth_of(given.table, given.classes)
         if known.any():
             own = all_codes[known]
-            weights = None if subject.table.weights is None else subject.table.weights[known]
-    if not subject.classes:
+            weights = None if given.table.weights is None else given.table.weights[known]
+    if not given.classes:
         return np.full(len(codes), np.average(own, weights=weights))
-    shares = np.bincount(own.astype(np.intp), weights, minlength=len(subject.classes))
+    shares = np.bincount(own.astype(np.intp), weights, minlength=len(given.classes))
     shares = shares / shares.sum()
     if has_probabilities:
         return np.tile(shares, (len(codes), 1))

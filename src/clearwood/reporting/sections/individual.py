@@ -10,7 +10,7 @@ from clearwood.explanation import Shapley
 from clearwood.reporting.browser.columns import carried_values, limits
 from clearwood.reporting.browser.page_model import PageModel
 from clearwood.reporting.browser.tree_places import directions
-from clearwood.reporting.collect.explained import parts_kind
+from clearwood.reporting.collect.answers import parts_kind
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.page.blocks import Block, Note, Prose, Section, Widget
 from clearwood.reporting.page.pack import packed, plain_number, plain_numbers

@@ -1,7 +1,7 @@
 """Summary: the page in a few sentences, each made from the findings."""
 
 from clearwood._shared.numbers import count, percent
-from clearwood.reporting.collect.explained import PartsKind, parts_kind
+from clearwood.reporting.collect.answers import PartsKind, parts_kind
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, Findings, Step
 from clearwood.reporting.page.blocks import Block, Facts, Note, Prose, Section
 from clearwood.reporting.sections.cautions import Caution, cautions

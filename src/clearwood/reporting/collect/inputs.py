@@ -1,4 +1,4 @@
-"""What a report is about, checked once at the door."""
+"""What a report is made from, validated on entry."""
 
 import os
 from dataclasses import dataclass
@@ -6,26 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, words
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import in_roles
+from clearwood.explanation import Explanation, Predictor
 from clearwood.forest import Forest
 from clearwood.models import Learner, load
-from clearwood.reporting.collect.explained import ExplainedModel, explained_model
 from clearwood.table import Parts, Schema, Table, Task, as_table, read_as
 
-__all__ = ["Subject", "subject_of"]
+__all__ = ["ReportInput", "report_input"]
 
 #: Held-out rows that are taken of a table in parts.
 _MOST_TEST_ROWS = 200_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subject(ExplainedModel):
-    """A model and its data, ready to be reported on.
+class ReportInput:
+    """A model over its data, the comparison it comes from and held-out rows.
 
     Parameters
     ----------
+    explanation
+        The model over the rows, imported once for the whole report.
+    predictor
+        The model as a function of these rows.
     name, task
         What to call the model, and what is predicted.
     benchmark, chosen
@@ -36,6 +41,8 @@ class Subject(ExplainedModel):
         Held-out rows; and where they are a sample of rows in parts, of how many.
     """
 
+    explanation: Explanation
+    predictor: Predictor
     name: str
     task: Task | None
     benchmark: Benchmark | None
@@ -45,6 +52,32 @@ class Subject(ExplainedModel):
     test_sampled_of: int | None = None
 
     @property
+    def model(self) -> Any:
+        """The model, as it was given."""
+        return self.explanation.model
+
+    @property
+    def table(self) -> Table:
+        """The rows."""
+        table: Table = self.explanation.data
+        return table
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that the model uses."""
+        return self.predictor.names
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels in the order of the columns of probabilities; empty for numbers."""
+        return tuple(str(label) for label in self.predictor.scorer.classes)
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether predictions are probabilities."""
+        return self.predictor.unit.is_probability
+
+    @property
     def title(self) -> str:
         """The heading of the page, unless the user gives one."""
         target = self.table.outcome
@@ -52,10 +85,25 @@ class Subject(ExplainedModel):
             target = self.model.schema_.outcome
         return f"{target}: {self.name}" if target else f"Report on {self.name}"
 
+    def predict(self, rows: Table) -> Floats:
+        """Predict rows: numbers, probabilities by class, or positions of predicted classes."""
+        predictor = self.predictor
+        if rows is not self.table:
+            predictor = self.explanation.on(rows).predictor()
+        predicted = predictor.predict(np.arange(rows.n_rows))
+        n_classes = len(self.classes)
+        if n_classes == 2 and predicted.shape[1] == 1:
+            if self.is_probability:
+                return np.column_stack([1 - predicted, predicted])
+            return np.asarray(predicted[:, 0] > 0, np.float64)
+        if n_classes > 2 and not self.is_probability:
+            return np.asarray(predicted.argmax(axis=1), np.float64)
+        return np.asarray(predicted[:, 0] if predicted.shape[1] == 1 else predicted)
 
-def subject_of(
+
+def report_input(
     model: Any, data: Any, benchmark: Any = None, test: Any = None, *, n_jobs: int = 1
-) -> Subject:
+) -> ReportInput:
     """Check what the user gave: the model, the columns of the data, the benchmark."""
     if benchmark is not None and not isinstance(benchmark, Benchmark):
         raise InputError(
@@ -70,17 +118,18 @@ def subject_of(
     if not rows.n_rows:
         raise InputError("the data has no rows", parameter="data")
     held_out = None if test is None else _test_rows(model, test, rows)
-    explained = explained_model(model, rows, n_jobs=n_jobs)
-    table = explained.table
+    explanation = Explanation(model, rows, n_jobs=n_jobs)
+    predictor = explanation.predictor()
+    table = explanation.data
     chosen, same_rows = None, False
     if benchmark is not None:
         chosen = _chosen(model, benchmark)
         same_rows = _same_rows(benchmark, rows, table)
-    return Subject(
-        explanation=explained.explanation,
-        predictor=explained.predictor,
+    return ReportInput(
+        explanation=explanation,
+        predictor=predictor,
         name=_name(model),
-        task=_task(model, table, explained.classes),
+        task=_task(model, table, predictor),
         benchmark=benchmark,
         chosen=chosen,
         same_rows=same_rows,
@@ -162,7 +211,8 @@ def _name(model: Any) -> str:
     return str(name) if isinstance(name, str) else type(model).__name__
 
 
-def _task(model: Any, table: Table, classes: tuple[str, ...]) -> Task | None:
+def _task(model: Any, table: Table, predictor: Predictor) -> Task | None:
+    classes = tuple(predictor.scorer.classes)
     if isinstance(model, Learner):
         return model.task_
     if table.task is not None and table.task.is_classification == bool(classes):
