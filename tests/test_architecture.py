@@ -237,10 +237,9 @@ ORDER = {
         {"sampling"},
         {"games"},
         {"decomposition"},
-        {"effects", "linear", "networks", "shapley"},
+        {"effects", "linear", "shapley"},
         {"factors", "local"},
         {"importance", "monotone"},
-        {"agreement"},
     ],
 }
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.explanation.agreement.result import Agreement, Comparison
+    from clearwood.explanation.agreement import Agreement, Comparison
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
     from clearwood.explanation.decomposition.term_table import (
@@ -47,11 +47,10 @@ if TYPE_CHECKING:
         IntegratedGradients,
         integrated_gradients,
     )
-    from clearwood.explanation.local.lime_result import Lime
+    from clearwood.explanation.local.lime import Lime
     from clearwood.explanation.local.what_if import WhatIf
-    from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
-    from clearwood.explanation.networks.attention import Attention, attention
-    from clearwood.explanation.networks.training_curve import TrainingCurve, training_curve
+    from clearwood.explanation.monotone.monotone import Monotone, MonotoneClaim, Witness
+    from clearwood.explanation.networks import Attention, TrainingCurve, attention, training_curve
     from clearwood.explanation.results.about import About, BackgroundInfo
     from clearwood.explanation.results.component_variances import ComponentVariances, Interactions
     from clearwood.explanation.results.effect import BANDS, FEW_FREEDOM, Effect

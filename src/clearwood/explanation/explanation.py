@@ -17,7 +17,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.results import Result
-from clearwood.explanation.agreement.agreement import agreement
+from clearwood.explanation.agreement import agreement
 from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.decomposition.decomposition import Decomposition

@@ -14,13 +14,13 @@ from clearwood._shared.choices import (
     ShapleyMethod,
 )
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
-from clearwood.explanation.agreement.result import Agreement
+from clearwood.explanation.agreement import Agreement
 from clearwood.explanation.effects.request import Extrapolation
 from clearwood.explanation.explanation import Explanation
 from clearwood.explanation.local.contributions import Contributions
-from clearwood.explanation.local.lime_result import Lime
+from clearwood.explanation.local.lime import Lime
 from clearwood.explanation.local.what_if import WhatIf
-from clearwood.explanation.monotone.result import Monotone
+from clearwood.explanation.monotone.monotone import Monotone
 from clearwood.explanation.results.effect import Effect
 from clearwood.explanation.results.importance import Importance
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.explanation.importance import permutation as _importance_permutation
+from clearwood.explanation.importance import loss_increase
 
 X = np.random.default_rng(0).normal(size=(500, 4))
 
@@ -279,7 +279,7 @@ def test_a_time_limit_gives_what_is_done(kind):
 
 
 def test_interrupted_shuffles_give_those_that_are_done(monkeypatch):
-    monkeypatch.setattr(_importance_permutation, "_ROWS_PER_CALL", 100)
+    monkeypatch.setattr(loss_increase, "_ROWS_PER_CALL", 100)
     X = np.random.default_rng(10).normal(size=(100, 2))
     calls = []
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
-from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
+from clearwood.explanation.local.lime import chosen_terms, fit, moments_of
 from clearwood.explanation.sampling.representation import representation_of
 from clearwood.table import Column, Kind
 

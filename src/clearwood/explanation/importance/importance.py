@@ -7,8 +7,7 @@ from clearwood._shared.checks import check_confidence, check_whole
 from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
-from clearwood.explanation.importance.methods import METHODS
-from clearwood.explanation.importance.request import Request
+from clearwood.explanation.importance.methods import METHODS, Request
 from clearwood.explanation.results.importance import TITLES, Importance
 from clearwood.explanation.results.outputs import noting_zero_weights
 

@@ -1,35 +1,190 @@
 """The ways to measure how much a column matters, each from a request to a result."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import ImportanceKind
-from clearwood._shared.errors import bad_value
+from clearwood._shared.clock import Clock
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
+from clearwood._shared.numbers import count, duration
 from clearwood._shared.progress import progress
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band, mean_replicates, resampled_weights
 from clearwood.explanation.effects.grid import points_of
 from clearwood.explanation.effects.pdp import curves, mean_curve
 from clearwood.explanation.effects.refit import Training, known_target
-from clearwood.explanation.importance.impurity import impurity_gains
-from clearwood.explanation.importance.loco import loco_differences
-from clearwood.explanation.importance.losses import row_loss
-from clearwood.explanation.importance.permutation import permutation_differences
-from clearwood.explanation.importance.request import Request
+from clearwood.explanation.games.game import checked_weights
+from clearwood.explanation.games.groups import players_of
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.importance.loss_increase import (
+    loco_differences,
+    permutation_differences,
+    row_loss,
+)
 from clearwood.explanation.local.contributions import linear_terms, standardised
 from clearwood.explanation.results.importance import Importance
+from clearwood.explanation.results.outputs import two_rows_or_more
 from clearwood.explanation.rows.blocks import limit_words
 from clearwood.explanation.rows.compose import take_rows
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import Unit
+from clearwood.models import Learner
+from clearwood.table import Table
 
-__all__ = ["METHODS"]
+if TYPE_CHECKING:
+    from clearwood.explanation import Explanation
+
+__all__ = ["METHODS", "Request", "impurity_gains"]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The options of `clearwood.importance`, which describes them; checked."""
+
+    explanation: "Explanation"
+    y: Any
+    repeats: int
+    conditional: bool
+    groups: Mapping[str, Sequence[str]] | None
+    loss: Any
+    folds: int
+    confidence: float
+    output: Any
+    scale: str | None
+    sample: int | None
+    clock: Clock  # until when the work may go on
+    seed: int
+    n_jobs: int
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the rows look like those that the model was fitted to."""
+        model, data = self.explanation.model, self.explanation.data
+        if not isinstance(model, Learner) or not isinstance(data, Table):
+            return False
+        training = getattr(model, "training_", {})
+        return bool(training.get("rows") == data.n_rows and training.get("source") == data.source)
+
+    def predictor(self) -> Predictor:
+        """Return the model over the rows."""
+        return self.explanation.predictor(output=self.output, scale=self.scale, n_jobs=self.n_jobs)
+
+    def weights(self, rows: Index) -> Floats | None:
+        """Return the weights of some rows; None where all count alike."""
+        weights = checked_weights(self.explanation.own_weights, self.explanation.n_rows)
+        return None if weights is None else weights[rows]
+
+    def players(self, predictor: Predictor) -> dict[str, tuple[int, ...]]:
+        """Return groups and the columns in none of them, each with its positions."""
+        return dict(zip(*players_of(predictor.names, self.groups), strict=True))
+
+    def rows(self, n_rows: int, most: int | None = None) -> Index:
+        """Choose the rows to measure on: as many as wanted, else ``most``, else all."""
+        two_rows_or_more(n_rows, "importance")
+        if self.sample is not None:
+            check_whole("sample", self.sample, 2)
+        return draw_rows(n_rows, self.sample or most, seed=self.seed)
+
+    def rows_in_time(self, predictor: Predictor, rows: Index, per_row: int) -> Index:
+        """Return as many of the rows as there is time for, by how long the first ones take."""
+        limit = self.clock.time_limit
+        if limit is None:
+            return rows
+        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 200)).round().astype(np.intp)]
+        started = time.monotonic()
+        predictor.predict(some)
+        per_evaluation = max(time.monotonic() - started, 1e-6) / len(some)
+        size = int(np.clip(limit / per_evaluation / per_row, 20, len(rows)))
+        if size < len(rows):
+            tell(f"{duration(limit)} are enough for {size:,} of {count(len(rows), 'row')}")
+        chosen = np.random.default_rng(self.seed).choice(rows, size, replace=False)
+        return np.sort(chosen)
+
+
+def impurity_gains(explanation: "Explanation") -> tuple[tuple[str, ...], Floats, str]:
+    """Compute the share of the gain by tree and column; one line where trees are not independent.
+
+    Returns
+    -------
+    (columns, ndarray of shape (trees, columns), the model in words)
+    """
+    game = explanation.exact_game
+    if not isinstance(game, TreeGame):
+        raise InputError(
+            "impurity importance is for trees",
+            parameter="kind",
+            value="impurity",
+            hint=words("use ", Option("kind", "permutation"), ", which is for any model."),
+        )
+    by_feature = _gains(_inner(explanation.model))
+    if by_feature.shape[1] != len(game.groups):
+        raise InputError(
+            "the trees' columns cannot be matched with the data's",
+            hint=words("use ", Option("kind", "permutation"), "."),
+        )
+    result = np.zeros((len(by_feature), len(game.columns)))
+    for feature, column in enumerate(game.groups):
+        result[:, column] += by_feature[:, feature]
+    return game.columns, result, game.kind
+
+
+def _inner(model: Any) -> Any:
+    if isinstance(model, Learner):
+        return _inner(model.estimator_)
+    if hasattr(model, "best_estimator_"):
+        return _inner(model.best_estimator_)
+    return _inner(model.steps[-1][1]) if hasattr(model, "steps") else model
+
+
+def _gains(model: Any) -> Floats:
+    if hasattr(model, "_predictors"):  # histogram boosting keeps the gain of every split
+        result = np.zeros(model.n_features_in_)
+        for stage in model._predictors:  # noqa: SLF001 - scikit-learn shows it nowhere else
+            for tree in stage:
+                inner = tree.nodes[tree.nodes["is_leaf"] == 0]
+                np.add.at(result, inner["feature_idx"].astype(np.intp), inner["gain"])
+        return _shares(_as_given(model, result)[None, :])
+    if hasattr(model, "booster_"):  # LightGBM counts splits by default
+        return _shares(np.asarray(model.booster_.feature_importance("gain"), float)[None, :])
+    members = getattr(model, "estimators_", None)
+    independent = "Forest" in type(model).__name__ or "ExtraTrees" in type(model).__name__
+    if members is not None and independent:
+        each = [m.feature_importances_ for m in members if m.tree_.node_count > 1]
+        return np.array(each or [np.zeros(model.n_features_in_)])
+    if not hasattr(model, "feature_importances_"):
+        raise InputError(
+            f"{type(model).__name__} does not record what its splits gained",
+            hint=words("use ", Option("kind", "permutation"), "."),
+        )
+    return _shares(np.asarray(model.feature_importances_, np.float64)[None, :])
+
+
+def _as_given(model: Any, result: Floats) -> Floats:
+    """Put columns back in the order given: histogram boosting grows with categories first."""
+    categorical = getattr(model, "is_categorical_", None)
+    if categorical is None:
+        return result
+    place = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    given = np.empty_like(result)
+    given[place] = result
+    return given
+
+
+def _shares(gains: Floats) -> Floats:
+    total = gains.sum(axis=1, keepdims=True)
+    result: Floats = np.zeros_like(gains)
+    np.divide(gains, total, out=result, where=total > 0)
+    return result
+
 
 _POINTS = 30
 _DRAWS = 200

@@ -1,32 +1,271 @@
-"""LIME: a sparse linear model near one row, and how far it can be trusted."""
+"""LIME: a sparse linear model near one row, with the evidence for and against it."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.choices import LimeSelection
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
-from clearwood._shared.numbers import number
+from clearwood._shared.numbers import number, percent
 from clearwood._shared.progress import progress
+from clearwood._shared.results import Result, html_table
 from clearwood.explanation.games.game import checked_weights
-from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
-from clearwood.explanation.local.lime_result import Lime
 from clearwood.explanation.results.outputs import noting_zero_weights
 from clearwood.explanation.rows.blocks import limit_words
 from clearwood.explanation.rows.compose import perturbed
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.rows.stack import chosen_row, stacked
 from clearwood.explanation.sampling.representation import Representation, representation_of
+from clearwood.fitted import Unit
 
 if TYPE_CHECKING:
     from clearwood.explanation import Explanation
 
-__all__ = ["lime"]
+__all__ = ["Lime", "Moments", "Sparse", "chosen_terms", "fit", "lime", "moments_of"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Lime(Result):
+    """A sparse linear model near one row. Made by `clearwood.lime`; its frame has a row per term.
+
+    Parameters
+    ----------
+    terms
+        In words, in the order in which they were chosen: "age", "town = Bern".
+    coefficients
+        Per unit of a number; of a level, the difference between having it and not.
+    standardised
+        Per standard deviation over the data, which makes terms comparable.
+    draws
+        The coefficients of the same terms in each draw: (draws, terms).
+    selected
+        Share of draws in which the term would have been chosen.
+    sign_agreement
+        Share of draws in which the coefficient has the same sign.
+    widths, by_width, r2_by_width
+        Other kernel widths, the coefficients there (NaN where too few rows are near) and the fit.
+    stable
+        Whether the sign is the same in nine of ten draws and at every width.
+    values
+        The explained row's value of each term.
+    prediction, local_prediction
+        Of the model and of the linear model at the row.
+    r2
+        Share of the weighted variance of the predictions that the linear model fits.
+    kernel_width
+        In standard deviations.
+    effective_rows, n_rows
+        Rows near the explained one, counted by weight, and all that were drawn.
+    n_zero_weight
+        Rows of the data that have a weight of zero and are left out.
+    select
+        How terms were chosen.
+    model, unit, output
+        What is explained.
+    notes
+        What the reader should know.
+    """
+
+    terms: tuple[str, ...]
+    coefficients: Floats
+    standardised: Floats
+    draws: Floats
+    selected: Floats
+    sign_agreement: Floats
+    widths: Floats
+    by_width: Floats
+    r2_by_width: Floats
+    stable: NDArray[np.bool_]
+    values: Floats
+    prediction: float
+    local_prediction: float
+    r2: float
+    kernel_width: float
+    effective_rows: float
+    n_rows: int
+    select: str
+    model: str
+    unit: Unit
+    output: str
+    n_zero_weight: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def spread(self) -> Floats:
+        """Standard deviation of each coefficient over the draws."""
+        return np.asarray(self.draws.std(axis=0, ddof=1))
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def _headline(self) -> str:
+        return (
+            f"LIME of {self.model} ({self.output}, {self.unit}): prediction "
+            f"{number(self.prediction)}, linear model {number(self.local_prediction)}, "
+            f"weighted R² {self.r2:.2f}, kernel width {number(self.kernel_width)}"
+        )
+
+    def __repr__(self) -> str:
+        long = max((len(term) for term in self.terms), default=0)
+        lines = [self._headline()]
+        for k, term in enumerate(self.terms):
+            doubt = "" if self.stable[k] else "  sign not stable"
+            value, spread = number(self.coefficients[k]), number(self.spread[k])
+            lines.append(f"  {term:<{long}}  {value:>10} ± {spread}{doubt}")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                term,
+                number(self.coefficients[k]),
+                number(self.spread[k]),
+                percent(self.sign_agreement[k]),
+                "yes" if self.stable[k] else "no",
+            )
+            for k, term in enumerate(self.terms)
+        ]
+        headings = ("term", "coefficient", "over draws ±", "draws of this sign", "stable")
+        return html_table(self._headline(), headings, rows, self.notes)
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "term": list(self.terms),
+            "value": self.values,
+            "coefficient": self.coefficients,
+            "standardised": self.standardised,
+            "spread": self.spread,
+            "selected": self.selected,
+            "sign_agreement": self.sign_agreement,
+            "stable": ["yes" if stable else "no" for stable in self.stable],
+        }
+
+    def plot(self, kind: str = "draws") -> Any:
+        """Draw the coefficients over draws, or over kernel widths (Altair).
+
+        Parameters
+        ----------
+        kind
+            "draws" or "widths".
+        """
+        from clearwood.plot import plot_lime
+
+        return plot_lime(self, kind)
+
+
+#: Terms whose weighted variance is below this share of the largest carry nothing to fit.
+_FLAT = 1e-10
+#: Terms whose gains differ by less than this share gain the same.
+_TIE = 1e-9
+#: A term that fits less than this share of the variance fits rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weighted means, variances and covariances of standardised terms and the prediction."""
+
+    mean: Floats
+    gram: Floats
+    product: Floats
+    centre: float
+    spread: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A linear model of few terms, standardised."""
+
+    coefficients: Floats
+    intercept: float  # the fitted prediction where every standardised term is zero
+    r2: float  # share of the weighted variance of the prediction that is fitted
+
+
+def moments_of(features: Floats, predicted: Floats, weights: Floats) -> Moments:
+    """Add up what least squares needs; the weights are scaled to sum to one."""
+    share = weights / weights.sum()
+    mean = share @ features
+    centre = float(share @ predicted)
+    offset = features - mean
+    scaled = offset * share[:, None]
+    return Moments(
+        mean=mean,
+        gram=scaled.T @ offset,
+        product=scaled.T @ (predicted - centre),
+        centre=centre,
+        spread=float(share @ (predicted - centre) ** 2),
+        n=len(features),
+    )
+
+
+def chosen_terms(moments: Moments, n_terms: int, method: str) -> list[int]:
+    """Choose terms by forward selection, or as the lasso lets them in."""
+    return _forward(moments, n_terms) if method == "forward" else _lasso(moments, n_terms)
+
+
+def _forward(moments: Moments, n_terms: int) -> list[int]:
+    """Add the term that lowers the weighted squared error most, again and again."""
+    gram, product = moments.gram.copy(), moments.product.copy()
+    floor = _FLAT * max(float(np.diag(gram).max(initial=0.0)), 1e-300)
+    chosen: list[int] = []
+    while len(chosen) < n_terms:
+        size = np.diag(gram)
+        usable = size > floor
+        usable[chosen] = False
+        if not usable.any():
+            break
+        gain = np.where(usable, product**2 / np.where(usable, size, 1.0), -1.0)
+        # the last levels of a column gain the same, but for rounding: the first one is taken
+        best = int(np.flatnonzero(gain >= gain.max() * (1 - _TIE))[0])
+        if gain[best] <= _NOTHING * moments.spread:
+            break
+        chosen.append(best)
+        # what the new term explains is taken out of all others
+        ray = gram[best] / gram[best, best]
+        product = product - ray * product[best]
+        gram = gram - np.outer(gram[best], ray)
+    return chosen
+
+
+def _lasso(moments: Moments, n_terms: int) -> list[int]:
+    from sklearn.linear_model import lars_path_gram
+
+    size = np.diag(moments.gram)
+    usable = np.flatnonzero(size > _FLAT * max(float(size.max(initial=0.0)), 1e-300))
+    if not len(usable) or not moments.spread > 0:
+        return []
+    gram = moments.gram[np.ix_(usable, usable)]
+    _, _, path = lars_path_gram(
+        Xy=moments.product[usable], Gram=gram, n_samples=1, method="lasso", max_iter=4 * n_terms
+    )
+    path = np.where(path**2 * size[usable, None] > _NOTHING * moments.spread, path, 0.0)
+    counts = (path != 0).sum(axis=0)
+    fitting = np.flatnonzero(counts <= n_terms)
+    at = fitting[np.argmax(counts[fitting])]
+    result = np.flatnonzero(path[:, at])
+    order = np.argsort(-np.abs(path[result, at]), kind="stable")
+    return [int(k) for k in usable[result[order]]]
+
+
+def fit(moments: Moments, chosen: list[int]) -> Sparse:
+    """Fit the chosen terms by weighted least squares, with an intercept."""
+    if not chosen:
+        return Sparse(np.empty(0), moments.centre, 0.0 if moments.spread > 0 else 1.0)
+    gram = moments.gram[np.ix_(chosen, chosen)]
+    result = np.linalg.lstsq(gram, moments.product[chosen], rcond=1e-12)[0]
+    fitted = float(result @ moments.product[chosen])
+    r2 = fitted / moments.spread if moments.spread > 0 else 1.0
+    intercept = moments.centre - float(moments.mean[chosen] @ result)
+    return Sparse(np.asarray(result, np.float64), intercept, float(np.clip(r2, 0.0, 1.0)))
+
 
 #: Other kernel widths that are tried, as multiples of the one wanted.
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)

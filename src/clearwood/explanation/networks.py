@@ -1,4 +1,4 @@
-"""The training of a network, epoch by epoch."""
+"""What only neural networks have: curves of training, and weights of attention."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,138 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import IN_TABLES, count, number
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import TableResult
 from clearwood.models import Learner
+from clearwood.table import as_table
 
-__all__ = ["TrainingCurve", "training_curve"]
+__all__ = ["Attention", "TrainingCurve", "attention", "training_curve"]
+
+#: What the vector that belongs to no column is called.
+PREDICTION = "prediction"
+
+_WARNINGS = (
+    "attention is no explanation: other weights can give the same predictions",
+    "what predictions depend on is shown by Shapley values or integrated gradients",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Attention(TableResult):
+    """Mean weights of attention over rows; made by `attention`.
+
+    Parameters
+    ----------
+    model, outcome
+        The learner, and what it predicts.
+    columns
+        The user's columns.
+    weights
+        Of shape (layers, heads, columns + 1, columns + 1): how much each vector (third axis) takes
+        from each (fourth axis). The last vector is the one that the prediction is read from.
+    n_rows
+        Rows over which the weights are averaged.
+    seed
+        Of the learner.
+    """
+
+    model: str
+    outcome: str
+    columns: tuple[str, ...]
+    weights: Floats
+    n_rows: int
+    seed: int
+    _derived = ("notes",)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        return _WARNINGS
+
+    @property
+    def matrix(self) -> Floats:
+        """The mean over layers and heads: (columns + 1, columns + 1)."""
+        return np.asarray(self.weights.mean(axis=(0, 1)))
+
+    @property
+    def of_prediction(self) -> Floats:
+        """What the prediction's vector takes from each column, the mean over layers and heads."""
+        return np.asarray(self.matrix[-1, :-1])
+
+    def _columns(self) -> Mapping[str, Any]:
+        by_layer = self.weights.mean(axis=1)[:, -1, :-1]
+        layers = {f"layer {k + 1}": values for k, values in enumerate(by_layer)}
+        return {"column": list(self.columns), "attention": self.of_prediction, **layers}
+
+    def _headline(self) -> str:
+        layers, heads = self.weights.shape[:2]
+        return (
+            f"Attention of {self.model}: {self.outcome}, {count(self.n_rows, 'row')}, "
+            f"{count(layers, 'layer')}, {count(heads, 'head')}, seed {self.seed}"
+        )
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        order = np.argsort(-self.of_prediction, kind="stable")
+        rows = [[self.columns[k], percent(self.of_prediction[k])] for k in order]
+        return ["column", "attention"], rows
+
+    def plot(self) -> Any:
+        """Draw how much each column's vector takes from each other (Altair)."""
+        from clearwood.plot import plot_attention
+
+        return plot_attention(self)
+
+
+def attention(model: Learner, data: Any) -> Attention:
+    """Return what a transformer attends to, as a mean over rows.
+
+    Attention is no explanation. The weights say how the vectors of columns are mixed inside the
+    network, not what the columns do to a prediction: other weights can give the same predictions
+    (Jain and Wallace 2019), vectors mix before later layers attend to them, and what flows past
+    the attention is not in the weights at all. Look at them to see how the network works, and at
+    `clearwood.shapley` or `integrated_gradients` to see what its predictions depend on.
+
+    Parameters
+    ----------
+    model
+        A fitted "transformer".
+    data
+        Rows: a table, a data frame, an array, a dict of columns or a path.
+
+    Returns
+    -------
+    Attention
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> model = cw.learner("transformer", epochs=2, width=8).fit(data)
+    >>> cw.explanation.attention(model, data).weights.shape
+    (2, 4, 11, 11)
+    """
+    estimator = getattr(model, "estimator_", None)
+    if not hasattr(estimator, "attention"):
+        name = getattr(model, "name", type(model).__name__)
+        raise InputError(
+            f"{name!r} has no attention, or it is not fitted",
+            parameter="model",
+            value=name,
+            hint="fit 'transformer'.",
+        )
+    table = as_table(data, schema=model.schema_)
+    if not table.n_rows:
+        raise InputError("the data has no rows", parameter="data")
+    fitted: Any = estimator
+    return Attention(
+        model=model.name,
+        outcome=str(model.schema_.outcome or "the target"),
+        columns=tuple(dict.fromkeys(one.source for one in model.encoder_.columns_)),
+        weights=fitted.attention(model.encoder_.transform(table)),
+        n_rows=table.n_rows,
+        seed=model.seed,
+    )
+
 
 _LOSSES = {
     "gaussian": "squared error / variance of the target",

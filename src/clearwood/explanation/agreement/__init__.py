@@ -1,1 +1,0 @@
-"""Whether different explanations of one model agree, and why not."""

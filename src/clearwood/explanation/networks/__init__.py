@@ -1,1 +1,0 @@
-"""What only neural networks have: training curves and weights of attention."""
