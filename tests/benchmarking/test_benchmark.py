@@ -1,6 +1,7 @@
 """`cw.benchmark`: what it estimates, that nothing leaks, that the seed decides everything."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clearwood as cw
+from clearwood._shared import progress
 from clearwood.models import Choice, Real, Whole
 from clearwood.resampling import HoldOut, KFold, LeaveOneOut, MonteCarlo, TimeOrdered, splits_of
 
@@ -269,7 +271,8 @@ def test_pairs_reuse_settings_only_where_they_were_tuned_without_the_fold(number
 
 def test_progress_can_be_watched(numbers):
     seen = []
-    cw.benchmark(numbers, ["ols", "baseline"], watch=seen.append, **QUICK)
+    with progress.shown_by(lambda: nullcontext(seen.append)):
+        cw.benchmark(numbers, ["ols", "baseline"], **QUICK)
     assert [snapshot.done for snapshot in seen] == list(range(1, 11))
     assert seen[-1].by_learner["ols"][:2] == (5, 5)
     assert seen[-1].left == 0.0

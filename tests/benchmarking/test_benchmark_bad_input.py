@@ -1,11 +1,14 @@
 """What `cw.benchmark` answers to input it cannot use, and to learners that fail."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
+from clearwood._shared import progress
 from clearwood.models import Real, Whole
 
 QUICK = {"tune": 0, "interval": "naive"}
@@ -230,8 +233,9 @@ def test_a_time_limit_reached_leaves_a_partial_result(numbers):
     with (
         pytest.MonkeyPatch.context() as clock,
         pytest.warns(cw.ClearwoodWarning, match="time limit .* is reached: 8 of 10 fits"),
+        progress.shown_by(lambda: nullcontext(stop_the_clock)),
     ):
-        bench = cw.benchmark(numbers, ["ols"], time_limit=1e6, watch=stop_the_clock, **QUICK)
+        bench = cw.benchmark(numbers, ["ols"], time_limit=1e6, **QUICK)
     assert not bench.complete
     assert bench["ols"].folds == 3
 
@@ -242,8 +246,11 @@ def test_stopping_shows_and_keeps_what_is_done(numbers, tmp_path):
             raise KeyboardInterrupt
 
     store = tmp_path / "runs.db"
-    with pytest.warns(cw.ClearwoodWarning, match=r"stopped: 4 of 10 fits.*the same call resumes"):
-        bench = cw.benchmark(numbers, ["ols", "baseline"], watch=stop, store=store, **QUICK)
+    with (
+        pytest.warns(cw.ClearwoodWarning, match=r"stopped: 4 of 10 fits.*the same call resumes"),
+        progress.shown_by(lambda: nullcontext(stop)),
+    ):
+        bench = cw.benchmark(numbers, ["ols", "baseline"], store=store, **QUICK)
     assert not bench.complete
     assert "stopped after 4 of 10 fits" in " ".join(repr(bench).split())
     assert "not begun" in repr(bench)

@@ -193,7 +193,7 @@ def test_the_live_table_tells_fits_risks_and_the_time_left():
     snapshot = Snapshot(3, 10, {"glm": (3, 5, 0.5), "gbm": (0, 5, float("nan"))}, 9.0, 75.0)
     console = Console(width=80)
     with console.capture() as capture:
-        console.print(_progress._table(snapshot, ["glm", "gbm"]))
+        console.print(_progress._table(snapshot))
     shown = capture.get()
     assert "3 of 10 fits, about 1 min 15 s left" in shown
     assert "glm" in shown
@@ -208,7 +208,7 @@ def test_lines_are_written_where_there_is_no_terminal_and_a_log_asks_for_them(ca
         ("", ""),
     ):
         monkeypatch.setenv("CLEARWOOD_PROGRESS", choice)
-        with _progress.benchmark_progress(["ols"]) as watch:
+        with _progress.benchmark_progress() as watch:
             watch(Snapshot(3, 10, {}, 9.0, 75.0))
         assert capsys.readouterr().err == written
 

@@ -30,21 +30,10 @@ def test_a_table_becomes_a_page_and_a_model(cli, claims):
     assert cw.load("best.cw").name in {"glm", "baseline"}
 
 
-def test_many_rows_are_compared_in_four_folds(cli, claims, monkeypatch):
-    from clearwood.cli.verbs import report
-
-    assert "outer" not in report._plan(cw.read(claims, target="accidents"), quick=False)
-    monkeypatch.setattr(report, "_MANY_ROWS", 10)
-    plain = [word for word in words(claims) if word != "--quick"]
-    document = cli(*plain, "--json", "--tune", "0").json
-    assert document["benchmark"]["method"]["splits"] == 4
-
-
-def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims, monkeypatch):
+def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims):
     table = cw.read(claims, target="accidents")
     cw.benchmark(table, ["baseline", "glm"], tune=0, interval="hold-out", store="runs.db")
     command = [str(word) for word in words(claims, "--store", "runs.db", "--json")]
-    monkeypatch.setattr("sys.argv", ["clearwood", *command])
     document = cli(*command).json
     assert document["report"] == "report.html"
     assert document["bytes"] == Path("report.html").stat().st_size
@@ -89,7 +78,7 @@ def test_a_stop_leaves_no_half_page(cli, claims, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cw, "report", stop, raising=False)
+    monkeypatch.setattr("clearwood.reporting.build.collect", stop)
     answer = cli(*words(claims))
     assert answer.code == 130
     assert "with --store FILE, finished fits are kept" in answer.err
@@ -102,7 +91,7 @@ def test_held_out_rows_are_read_before_the_comparison(refused, claims, monkeypat
     def compare(*args, **options):
         raise AssertionError("the comparison began")
 
-    monkeypatch.setattr(cw, "benchmark", compare)
+    monkeypatch.setattr("clearwood.reporting.build.compare", compare)
     Path("later.csv").write_text("power,region,accidents\n" + "90.0,north,1\n" * 9)
     assert "'age'" in refused(*words(claims, "--test", "later.csv"))
 

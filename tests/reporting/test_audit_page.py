@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood._shared import invocation
 from clearwood.reporting import Sheet, audit_page
 
 HOSTILE = ["<b>x</b>", "a'b\"c", "two\nlines", "</script>"]
@@ -76,7 +77,8 @@ def test_errors_on_the_rows_of_the_fit_are_marked(audits):
 
 
 def test_the_page_opens_in_a_browser_without_network(audits, open_page):
-    page = open_page(audit_page(audits["decisions"], command="clearwood audit"))
+    with invocation.invoked(invocation.Invocation("clearwood audit")):
+        page = open_page(audit_page(audits["decisions"]))
     page.locator("#groups").scroll_into_view_if_needed()
     drawn = page.locator("#groups svg.marks:visible")
     drawn.first.wait_for()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood._shared import invocation
 from clearwood.reporting import Chart, Choice, Sheet, evaluation_page
 from clearwood.reporting.page.cells import written_rows
 
@@ -43,7 +44,8 @@ def test_columns_that_are_off_come_first(evaluations):
 
 
 def test_the_page_opens_in_a_browser_without_network(evaluations, open_page):
-    page = open_page(evaluation_page(evaluations["classes"], command="clearwood evaluate"))
+    with invocation.invoked(invocation.Invocation("clearwood evaluate")):
+        page = open_page(evaluation_page(evaluations["classes"]))
     for name in ("ROC curve", "Confusion"):
         page.get_by_role("tab", name=name).click()
     drawn = page.locator("#ranking svg.marks:visible")

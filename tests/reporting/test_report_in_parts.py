@@ -59,9 +59,7 @@ def test_the_best_of_a_benchmark_over_parts_is_fitted_and_its_rows_are_stated():
     data = Parts.of(rows, 900, target="y", part_rows=300)
     bench = cw.benchmark(data, ["baseline", "tree"], sample=100)
     held = bench.in_parts
-    page = cw.report(
-        None, data, benchmark=bench, quick=True, sections=["performance", "reproduction"]
-    )
+    page = cw.report(data, benchmark=bench, quick=True, sections=["performance", "reproduction"])
     text = html.unescape(page.to_html())
     assert f"exact over all {held.n_test} held-out rows" in text
     assert f"Fitted to a sample of 100 of the {held.n_train} training rows (seed 0)" in text
@@ -74,5 +72,3 @@ def test_the_best_of_a_benchmark_over_parts_is_fitted_and_its_rows_are_stated():
     model = cw.learner("tree").fit(table)
     plain = cw.report(model, table, quick=True, sections=["performance"])
     assert page.about[:3] == plain.about[:3]
-    with pytest.raises(cw.InputError, match="no benchmark whose best learner"):
-        cw.report(None, data)

@@ -164,3 +164,36 @@ def test_the_fingerprint_is_that_of_the_data_and_the_file_has_its_own(saved):
     assert len({one["Fingerprint of the data"] for one in facts}) == 1
     assert len({one["Data from"] for one in facts}) == 1
     assert "the file's own SHA-256" in facts[0]["Data from"]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (("--quick",), {"quick": True}),
+        (("--tune", "2", "--seed", "3"), {"tune": 2, "seed": 3}),
+        (("--quick", "--no-rows", "--threshold", "0.4"), {"quick": True, "rows": 0}),
+    ],
+)
+def test_the_command_line_and_the_library_make_the_same_page_of_a_table(saved, words, options):
+    target = "sex" if "--threshold" in words else "y"
+    learners = ["baseline", "logistic", "tree"] if target == "sex" else ["baseline", "ridge"]
+    if target == "sex":
+        options = {**options, "threshold": 0.4}
+    assert (
+        run(["report", "table.csv", "-t", target, "-l", ",".join(learners), "-j", "1", *words]) == 0
+    )
+    cw.report(cw.read("table.csv", target=target), learners=learners, **options).save("page.html")
+    typed, called = saved
+    assert typed.about == called.about
+    first, second = (json.dumps(plain(one.sections), default=str) for one in saved)
+    assert first == second
+
+
+def test_a_page_of_one_command_is_one_call(saved):
+    words = ("-l", "baseline,ridge", "--quick", "--sections", "reproduction", "-j", "1")
+    assert run(["report", "table.csv", "-t", "y", *words]) == 0
+    assert recipe_of(saved[0]).removesuffix('.save("report.html")').splitlines() == [
+        "import clearwood as cw",
+        "data = cw.read('table.csv', target='y')",
+        "cw.report(data, learners=['baseline', 'ridge'], sections=['reproduction'], quick=True)",
+    ]

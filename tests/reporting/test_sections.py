@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood._shared import invocation
 from clearwood._shared.numbers import percent
 from clearwood.benchmarking import learning_curve
 from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
@@ -53,9 +54,8 @@ def model(data):
 @pytest.fixture(scope="module")
 def page(model, data, bench):
     sections = ["summary", "data", "performance", "importance", "cautions", "reproduction"]
-    report = build(
-        model, data, benchmark=bench, sections=sections, command="clearwood report x.csv"
-    )
+    with invocation.invoked(invocation.Invocation("clearwood report x.csv")):
+        report = build(model, data, benchmark=bench, sections=sections)
     return {section.name: section for section in report.sections}
 
 

@@ -4,14 +4,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Step", "progress", "silent"]
+__all__ = ["Display", "Step", "display", "progress", "shown_by", "silent"]
 
 #: Seconds between two lines where there is no terminal to redraw.
 _LINE_EVERY = 5.0
@@ -19,6 +20,11 @@ _LINE_EVERY = 5.0
 # One display at a time owns the terminal; work inside other work adds its line to it.
 _lock = threading.Lock()
 _display: "Progress | None" = None
+
+
+#: Opened while a run goes on, it gives a function that takes the state of the run after each step.
+Display = Callable[[], AbstractContextManager[Callable[[Any], None]]]
+_shown_by: ContextVar[Display | None] = ContextVar("shown_by", default=None)
 
 
 class Step(Protocol):
@@ -64,6 +70,29 @@ def progress(title: str, *, total: int | None = None) -> Iterator[Step]:
             yield step
     else:
         yield _lines(title, total)
+
+
+@contextmanager
+def shown_by(display: Display) -> Iterator[None]:
+    """Show runs that tell more than a count in a display of one's own, in place of a bar.
+
+    Examples
+    --------
+    >>> from contextlib import nullcontext
+    >>> with shown_by(lambda: nullcontext(print)), display()() as show:
+    ...     show("3 of 10 fits")
+    3 of 10 fits
+    """
+    token = _shown_by.set(display)
+    try:
+        yield
+    finally:
+        _shown_by.reset(token)
+
+
+def display() -> Display | None:
+    """Return what shows runs in place of a bar, if anything does."""
+    return _shown_by.get()
 
 
 def silent(n: int = 0, *, note: str = "") -> None:

@@ -1,6 +1,6 @@
 """Comparing learners: the same splits for all, everything learned inside them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ from clearwood.benchmarking.running.design import (
     outer_plan,
 )
 from clearwood.benchmarking.running.findings import Finding
-from clearwood.benchmarking.running.run import Session, Snapshot
+from clearwood.benchmarking.running.run import Session
 from clearwood.benchmarking.standings import (
     Method,
     Standing,
@@ -93,7 +93,6 @@ def benchmark(
     pair_tuning: PairTuning = "auto",
     threshold: float = 0.5,
     sample: int | None = None,
-    watch: Callable[[Snapshot], None] | None = None,
 ) -> Benchmark:
     """Estimate the risk of learners on new rows, each with an interval, and rank them.
 
@@ -173,8 +172,6 @@ def benchmark(
         For a table in parts: training rows that are drawn for tuning and for learners that need
         them in memory, and held-out rows that are drawn for measures and calibration. By default
         200,000.
-    watch
-        Called after every fit with the progress of the run.
 
     Returns
     -------
@@ -215,7 +212,6 @@ def benchmark(
             clock=clock,
             threshold=threshold,
             sample=SAMPLE if sample is None else sample,
-            watch=watch,
         )
     table = checked_table(data)
     if sample is not None:
@@ -269,7 +265,7 @@ def benchmark(
             share = 0.8 * clock.time_limit * workers.count / len(tuned)
         tuning = Tuning(search, tune, inner, rule, racing, share)
     context = Context(table, codes, classes, judged_by, by_name, tuning, seed)
-    session = Session(context, design, workers, clock, errors=errors, watch=watch)
+    session = Session(context, design, workers, clock, errors=errors)
     with session.opened(store, plan=resampling):
         session.run()
     is_empty = all(session.units[key].learner == reference for key in session.outcomes)
@@ -377,8 +373,6 @@ def _identical_rows(
             same,
             folds=_FOLDS,
             n_jobs=session.workers.count,
-            # whoever watches shows the progress
-            title="identical rows" if session.watch is None else None,
         )
     except InputError:  # such as a class that is in one set of rows only
         return same, None

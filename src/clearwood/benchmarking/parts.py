@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -47,7 +47,6 @@ from clearwood.benchmarking.over_parts.held_out import HeldOutParts
 from clearwood.benchmarking.over_parts.judging import Judging, LossFile, digest_of
 from clearwood.benchmarking.result import Benchmark
 from clearwood.benchmarking.running.findings import ended_early
-from clearwood.benchmarking.running.run import Snapshot
 from clearwood.benchmarking.running.unit import selected_of
 from clearwood.benchmarking.standings import Method, by_learner, findings_of, standings
 from clearwood.benchmarking.tuning.searches import check_search
@@ -75,7 +74,6 @@ def benchmark_parts(
     clock: Clock,
     threshold: float,
     sample: int,
-    watch: Callable[[Snapshot], None] | None,
 ) -> Benchmark:
     """Compare learners on a table in parts; see `clearwood.benchmark`."""
     checked_table(parts.empty)
@@ -105,9 +103,7 @@ def benchmark_parts(
     context = Context(kept, codes_of(kept, classes), classes, judged_by, by_name, tuning, seed)
     with _loss_file(store) as file:
         judging = Judging(split, context, file, _identity(parts, split, context, sample), n_jobs)
-        run = _Session(
-            judging, drawn, workers, clock, errors=errors, watch=watch, is_stored=store is not None
-        )
+        run = _Session(judging, drawn, workers, clock, errors=errors, is_stored=store is not None)
         run.all()
         if all(run.units[key].learner == reference for key in run.outcomes):
             if run.stopped:
@@ -209,7 +205,6 @@ class _Session:
     workers: Workers
     clock: Clock
     errors: Literal["rank", "raise"]
-    watch: Callable[[Snapshot], None] | None
     is_stored: bool
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     sampled: dict[str, int] = field(default_factory=dict)
@@ -237,8 +232,6 @@ class _Session:
                             hint=words(Option("errors", "rank"), " ranks it last and goes on."),
                         )
                     step(1, note=unit.learner)
-                    if self.watch is not None:
-                        self.watch(self._snapshot())
             except KeyboardInterrupt:
                 self.stopped = True
 
@@ -308,22 +301,6 @@ class _Session:
             selected=selected_of(fitted.model),
         )
         return outcome, fitted.model
-
-    def _snapshot(self) -> Snapshot:
-        done, total = len(self.outcomes), len(self.units)
-        by_learner = {
-            unit.learner: (int(key in self.outcomes), 1, self._risk(key))
-            for key, unit in self.units.items()
-        }
-        passed = self.clock.passed
-        return Snapshot(done, total, by_learner, passed, passed / done * (total - done))
-
-    def _risk(self, key: str) -> float:
-        """Return the mean loss of the held-out rows in memory."""
-        outcome = self.outcomes.get(key)
-        if outcome is None or outcome.losses is None:
-            return np.nan
-        return float(np.average(outcome.losses, weights=self.context.table.weights))
 
     def result(self, method: Method, reference: str | None, held_out: HeldOutParts) -> Benchmark:
         """Put the result together."""

@@ -4,6 +4,7 @@ Verbs import the library when they run, not when they are listed: that keeps `cl
 and completion fast.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from clearwood._shared.invocation import Invocation, invoked
 from clearwood.cli.support.errors import run_to_exit_code
 from clearwood.cli.support.verb import VerbGroup
 from clearwood.cli.verbs import (
@@ -119,10 +121,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     # Accepted after the verb too: that is where people add it when a command has just failed.
     traceback = "--traceback" in words
     words = [word for word in words if word != "--traceback"]
-    return run_to_exit_code(
-        lambda spelling: _command()(
-            words, prog_name="clearwood", standalone_mode=False, obj=spelling
-        ),
-        words,
-        traceback=traceback,
-    )
+    with invoked(Invocation(shlex.join(["clearwood", *words]))):
+        return run_to_exit_code(
+            lambda spelling: _command()(
+                words, prog_name="clearwood", standalone_mode=False, obj=spelling
+            ),
+            words,
+            traceback=traceback,
+        )

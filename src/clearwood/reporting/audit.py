@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from altair.utils.schemapi import debug_mode
 
+from clearwood._shared.invocation import invocation
 from clearwood._shared.numbers import count, percent
 from clearwood.fairness import OF_ERRORS, Alternatives, Audit, Gap, GroupMeasures, Proxies, Standing
 from clearwood.plot import plot_group_quantiles, plot_groups
@@ -54,7 +55,7 @@ _SHEETS = {
 }
 
 
-def audit_page(audit: Audit, *, title: str | None = None, command: str | None = None) -> Report:
+def audit_page(audit: Audit, *, title: str | None = None) -> Report:
     """Put an audit on one page that works offline.
 
     Parameters
@@ -63,8 +64,6 @@ def audit_page(audit: Audit, *, title: str | None = None, command: str | None = 
         The result of `clearwood.audit`.
     title
         The page's heading; made from target and model by default.
-    command
-        The command line to show at the end.
 
     Returns
     -------
@@ -90,7 +89,7 @@ def audit_page(audit: Audit, *, title: str | None = None, command: str | None = 
             _conditions(audit),
             _alternatives(audit),
             _sensitivity(audit),
-            _made(audit, command),
+            _made(audit),
         ]
     return Report(
         title=title or f"{audit.what}: audit of {audit.learner}",
@@ -689,7 +688,7 @@ def _sensitivity(audit: Audit) -> Section | None:
 # How it was made
 
 
-def _made(audit: Audit, command: str | None) -> Section:
+def _made(audit: Audit) -> Section:
     pitfalls = [
         _UNAWARE,
         "Mediators: to permit a column that a protected one acts on is a decision, not a finding.",
@@ -707,6 +706,7 @@ def _made(audit: Audit, command: str | None) -> Section:
         ("Confidence", percent(audit.confidence)),
         ("Least group", f"{audit.min_rows:,} rows and {percent(audit.min_share)}"),
     ]
+    command = invocation().command
     if command is not None:
         facts.append(("Command", command))
     return Section(

@@ -12,13 +12,16 @@ from altair.utils.schemapi import debug_mode
 from clearwood._shared.calls import changed_options
 from clearwood._shared.checks import check_whole
 from clearwood._shared.clock import Clock
-from clearwood._shared.errors import Call, bad_value, unknown_choice, words
+from clearwood._shared.errors import Call, InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.invocation import invocation
 from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
+from clearwood.kernels import limited, threads
 from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
 from clearwood.reporting.collect.findings import Findings, Options, Performance, Stage, Step
-from clearwood.reporting.collect.inputs import ReportInput, report_input
+from clearwood.reporting.collect.inputs import ReportInput, held_out_rows, report_input
+from clearwood.reporting.comparison import compare
 from clearwood.reporting.page.blocks import Note, Section
 from clearwood.reporting.page.page import prepare
 from clearwood.reporting.result import Report
@@ -37,6 +40,7 @@ from clearwood.reporting.sections import (
     tree,
 )
 from clearwood.reporting.sections.words import sentence
+from clearwood.table import Parts, Table
 
 __all__ = ["report"]
 
@@ -56,13 +60,27 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
 }
 
 #: Options that a recipe for the page repeats.
-_REPEATED = ("title", "sections", "quick", "sample", "rows", "time_limit", "threshold", "seed")
+_REPEATED = (
+    "learners",
+    "tune",
+    "title",
+    "sections",
+    "quick",
+    "sample",
+    "rows",
+    "time_limit",
+    "threshold",
+    "seed",
+)
 
 
 def report(
-    model: Any,
-    data: Any,
+    model: Any = None,
+    data: Any = None,
     *,
+    learners: Any = None,
+    tune: int | None = None,
+    store: str | os.PathLike[str] | None = None,
     benchmark: Any = None,
     test: Any = None,
     title: str | None = None,
@@ -72,32 +90,45 @@ def report(
     rows: int | None = None,
     time_limit: float | None = None,
     threshold: float | None = None,
-    command: str | None = None,
-    before: Mapping[str, float] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Report:
-    """Put everything about a model on one page that works offline.
+    """Put everything about a table's best model, or about a model of yours, on one page.
 
-    The page shows what is predicted and how well, which columns matter and how, individual
-    predictions with what-if, one equivalent tree if there is one, and what to be careful about.
-    Every number comes from a call of the library; if a part cannot be computed, the page says why.
+    ``report(table)`` compares learners, fits the best of them to the table and reports on it, as
+    ``clearwood report`` does. ``report(model, data)`` reports on a model that is fitted already.
+
+    The page works offline. It shows what is predicted and how well, which columns matter and how,
+    individual predictions with what-if, one equivalent tree if there is one, and what to be careful
+    about. Every number comes from a call of the library; if a part cannot be computed, the page
+    says why.
 
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, a function of rows, or the path of a model
-        file. A `Learner` gives the fullest page. None fits the best learner of the benchmark to the
-        data.
+        A fitted model: anything with ``predict`` or ``predict_proba``, a function of rows, or the
+        path of a model file. A `Learner` gives the fullest page. Without a model, learners are
+        compared on the data and the best is fitted to them: ``report(table)`` is
+        ``report(data=table)``.
     data
         The rows that the model is explained on, usually those it was fitted to: a table, a data
         frame, an array or a path. With a target, predictions are compared with it. Of a table in
         parts all rows count in the decomposition, the importance and the main effects, and all
         held-out rows in the risks of a benchmark; the rest is computed from a seeded sample of
-        200,000 of them, and the page says which is which.
+        200,000 of them, and the page says which is which. To compare learners, a `Table` with a
+        target, or one in parts.
+    learners
+        The learners to compare, as `benchmark` takes them; by default a few usual ones.
+    tune
+        Configurations tried for each learner; by default 10, and 0 with ``quick``. All are compared
+        by five folds, four from 10,000 rows on, tuned by three inside; with ``quick``, and for a
+        table in parts, by one held-out part.
+    store
+        A file that keeps every finished fit of the comparison; the same call continues from there
+        after a stop.
     benchmark
-        The comparison that the model comes from. Without it, the performance on new rows is known
-        only from ``test``.
+        The comparison that the model comes from; its best learner is fitted where there is no
+        model. For a model without it, the performance on new rows is known only from ``test``.
     test
         Held-out rows: they are predicted, and checked for drift. Where they have the target, they
         are scored: performance, calibration and groups, and observed against expected by column,
@@ -111,7 +142,8 @@ def report(
         "importance", "individual", "network" (for neural networks), "tree", "fairness" (where a
         column is protected), "cautions", "reproduction"; all of them by default.
     quick
-        Use fewer rows and less time for every explanation.
+        A first look: learners with default settings compared on one held-out part, and fewer rows
+        for every explanation.
     sample
         How many rows individual predictions are drawn from and compared with.
     rows
@@ -125,11 +157,6 @@ def report(
     threshold
         Of two classes, the second is predicted where its probability is above this; by default
         that of the benchmark, else 0.5.
-    command
-        The command line to show under Reproduction.
-    before
-        What was done before, with its seconds, to be counted on the page. By default the
-        benchmark and the fit of the model.
     seed
         Fixes every draw.
     n_jobs
@@ -138,17 +165,27 @@ def report(
     Returns
     -------
     Report
-        ``save("report.html")`` writes it; a notebook shows it in place.
+        ``save("report.html")`` writes it; a notebook shows it in place. It holds the model and the
+        comparison.
 
     Raises
     ------
     InputError
-        If the model is not fitted, or the data lacks a column that it needs.
+        If the model is not fitted, the data lacks a column that it needs, or there is neither a
+        model nor a table with a target.
 
     Examples
     --------
+    From a table to the page of the best of two learners:
+
     >>> import clearwood as cw
     >>> data = cw.datasets.load("wine")
+    >>> page = cw.report(data, learners=["tree", "lda"], quick=True, sections=["summary"])
+    >>> page.title, page.model.name, page.benchmark.learners
+    ('target: lda', 'lda', ('lda', 'tree'))
+
+    From a fitted model:
+
     >>> model = cw.learner("tree", max_depth=2).fit(data)
     >>> page = cw.report(model, data, quick=True, sections=["summary", "performance"])
     >>> [section.title for section in page.sections]
@@ -156,18 +193,40 @@ def report(
     """
     arguments = locals()
     given = changed_options(report, {name: arguments[name] for name in _REPEATED})
-    clock = Clock.started_now(time_limit)
+    Clock.started_now(time_limit)  # a limit that is none is refused before any work
+    wanted, n_threads = _checked(sections), threads(n_jobs)
     for name, number, least in (("sample", sample, 1), ("rows", rows, 0)):
         if number is not None:
             check_whole(name, number, least)
     if threshold is not None and not 0 < threshold < 1:
         raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
+    _check_benchmark(benchmark)
+    if data is None:
+        model, data = None, _table_in_place_of(model)
+    comparing = {"learners": learners, "tune": tune, "store": store}
+    before: dict[str, float] = {}
+    running = invocation()
+    if running.seconds is not None:
+        before["start and reading"] = running.seconds
+    is_compared = model is None and benchmark is None
+    if not is_compared:
+        _refuse(comparing)
     if model is None:
-        model = _best(benchmark, data, n_jobs)
-    model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
+        if test is not None:
+            test = held_out_rows(None, test, data)  # before the comparison, which may take long
+        if is_compared:
+            options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
+            benchmark = compare(data, quick=quick, seed=seed, n_jobs=n_jobs, **comparing, **options)
+        fitting = Clock()
+        model = benchmark.best().fit(data, n_jobs=n_jobs)
+        before |= {"benchmark": benchmark.seconds, "tuning and fitting": fitting.passed}
+    clock = Clock.started_now(time_limit)
+    model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else running.model_file
     inputs = report_input(model, data, benchmark, test, n_jobs=n_jobs)
+    if "benchmark" not in before:
+        before |= _before(inputs)
     imported = Stage(Step.IMPORT, clock.passed)
-    options = Options(
+    chosen = Options(
         seed=seed,
         n_jobs=n_jobs,
         quick=quick,
@@ -175,19 +234,21 @@ def report(
         has_rows=rows != 0,
         time_limit=time_limit,
         threshold=threshold,
-        sections=_checked(sections),
-        command=command,
+        sections=wanted,
+        command=running.command,
         model_file=model_file,
+        is_compared=is_compared,
         given=given,
-        before=_before(inputs) if before is None else before,
+        before=before,
         clock=clock,
     )
-    findings = collect(inputs, title=title or inputs.title, options=options)
-    findings = replace(findings, stages=(imported, *findings.stages))
-    # the figures are put together by our own code; checking each against Vega's schema again
-    # takes longer than drawing them
-    with debug_mode(False):  # noqa: FBT003 - its name says what is off
-        written = _written(findings, options)
+    with limited(n_threads):
+        findings = collect(inputs, title=title or inputs.title, options=chosen)
+        findings = replace(findings, stages=(imported, *findings.stages))
+        # the figures are put together by our own code; checking each against Vega's schema again
+        # takes longer than drawing them
+        with debug_mode(False):  # noqa: FBT003 - its name says what is off
+            written = _written(findings, chosen)
     return Report(
         title=findings.title,
         sections=tuple(written),
@@ -197,6 +258,8 @@ def report(
         test_gap=findings.test_gap,
         test_contradicts=findings.test_contradicts,
         cautions=cautions.cautions(findings),
+        model=inputs.model,
+        benchmark=benchmark,
     )
 
 
@@ -207,16 +270,44 @@ def _numbers_of(performance: Performance | None) -> Performance | None:
     return replace(performance, calibration=None, residuals=None, evaluation=None)
 
 
-def _best(benchmark: Any, data: Any, n_jobs: int) -> Any:
-    """Fit the best learner of a benchmark to the data."""
-    if not isinstance(benchmark, Benchmark):
-        raise bad_value(
-            "model",
-            None,
-            "there is no model, and no benchmark whose best learner could be fitted",
-            hint=words("pass a model, or the result of ", Call("benchmark", ("data",)), "."),
+def _table_in_place_of(given: Any) -> Table | Parts:
+    """Return the table that was given alone, in the place of a model."""
+    if isinstance(given, Table | Parts):
+        return given
+    what = "nothing" if given is None else f"{type(given).__name__} alone"
+    raise InputError(
+        f"a report is of a table with a target, or of a fitted model and its data, not of {what}",
+        parameter="data",
+        hint=words(
+            "read the table with ",
+            Call("read", ("source",), {"target": ...}),
+            ", or pass the rows of the model too: ",
+            Call("report", ("model", "data")),
+            ".",
+        ),
+    )
+
+
+def _refuse(comparing: Mapping[str, Any]) -> None:
+    """Refuse options of a comparison that does not take place."""
+    for name, value in comparing.items():
+        if value is not None:
+            raise InputError(
+                words(Option(name), " is for a report that compares learners"),
+                parameter=name,
+                value=value,
+                hint="leave it out, or give the table only.",
+            )
+
+
+def _check_benchmark(benchmark: Any) -> None:
+    if benchmark is not None and not isinstance(benchmark, Benchmark):
+        raise InputError(
+            f"benchmark is a {type(benchmark).__name__}, not the result of a benchmark",
+            parameter="benchmark",
+            value=benchmark,
+            hint=words("pass the result of ", Call("benchmark", ("data",)), "."),
         )
-    return benchmark.best().fit(data, n_jobs=n_jobs)
 
 
 def _before(inputs: ReportInput) -> dict[str, float]:

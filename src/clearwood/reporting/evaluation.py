@@ -8,6 +8,7 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
+from clearwood._shared.invocation import invocation
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
 from clearwood.checks import FEWEST_EVENTS
@@ -34,9 +35,7 @@ __all__ = ["evaluation_page"]
 _MOST_COLUMNS, _PAIRED, _MOST_PAIRS = 40, 7, 6
 
 
-def evaluation_page(
-    evaluation: Evaluation, *, title: str | None = None, command: str | None = None
-) -> Report:
+def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> Report:
     """Put an evaluation on one page that works offline.
 
     Parameters
@@ -45,8 +44,6 @@ def evaluation_page(
         The result of `clearwood.evaluate` or `Benchmark.evaluation`.
     title
         The page's heading; made from target and model by default.
-    command
-        The command line to show at the end.
 
     Returns
     -------
@@ -71,7 +68,7 @@ def evaluation_page(
             _ranking(parts),
             _columns(evaluation),
             _population(evaluation),
-            _reproduction(command),
+            _reproduction(),
         ]
     return Report(
         title=title or f"{evaluation.what}: evaluation of {evaluation.learner}",
@@ -275,7 +272,8 @@ def _population(evaluation: Evaluation) -> Section | None:
     return Section("population", "Population", (Prose((text,)), sheet))
 
 
-def _reproduction(command: str | None) -> Section | None:
+def _reproduction() -> Section | None:
+    command = invocation().command
     if command is None:
         return None
     return Section("reproduction", "Reproduction", (Facts((("Command", command),)),))

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from clearwood._shared.numbers import count
+from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Interval
 from clearwood.files import atomic_write
 from clearwood.reporting.collect.findings import Performance
@@ -39,6 +40,9 @@ class Report:
         Whether test rows are predicted better or worse than held-out rows, beyond chance.
     cautions
         What to be careful about, the most serious first, each with its `severity`.
+    model, benchmark
+        The model that the page is about, and the comparison that it comes from; None for pages
+        about something else.
 
     Examples
     --------
@@ -59,6 +63,8 @@ class Report:
     test_gap: Interval | None = field(default=None, repr=False)
     test_contradicts: bool = False
     cautions: tuple[Caution, ...] = field(default=(), repr=False)
+    model: Any = field(default=None, repr=False)
+    benchmark: Benchmark | None = field(default=None, repr=False)
 
     def to_html(self) -> str:
         """Return the page as text: a whole HTML document that loads nothing else."""

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import joblib
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import clearwood as cw
+from clearwood._shared import progress
 from clearwood.benchmarking.fitting.workers import Workers, _on_one_core
 from clearwood.resampling import HoldOut
 
@@ -55,8 +57,11 @@ def test_boosted_trees_tuned_along_fits_do_not_depend_on_workers_or_interruption
             raise KeyboardInterrupt
 
     store = tmp_path / "runs.db"
-    with pytest.warns(cw.ClearwoodWarning, match="stopped: 5 of "):
-        cw.benchmark(numbers, ["gbm"], store=store, watch=stop, **options)
+    with (
+        pytest.warns(cw.ClearwoodWarning, match="stopped: 5 of "),
+        progress.shown_by(lambda: nullcontext(stop)),
+    ):
+        cw.benchmark(numbers, ["gbm"], store=store, **options)
     assert numbers_of(cw.benchmark(numbers, ["gbm"], store=store, **options)) == alone
 
 
@@ -74,8 +79,9 @@ def test_a_backend_that_gives_results_all_at_once_gives_them_too(numbers, alone)
 
     joblib.register_parallel_backend("at-once", AtOnce)
     seen = []
-    with joblib.parallel_config(backend="at-once", n_jobs=2):
-        bench = cw.benchmark(numbers, LEARNERS, watch=lambda one: seen.append(one.done), **OPTIONS)
+    display = nullcontext(lambda snapshot: seen.append(snapshot.done))
+    with joblib.parallel_config(backend="at-once", n_jobs=2), progress.shown_by(lambda: display):
+        bench = cw.benchmark(numbers, LEARNERS, **OPTIONS)
     assert numbers_of(bench) == alone
     assert seen == list(range(1, len(alone) + 1))
 

@@ -90,7 +90,6 @@ def gain_of_identical_rows(
     *,
     folds: int,
     n_jobs: int,
-    title: str | None = "identical rows",
 ) -> IdenticalRows:
     """Cross-validate a learner and the baseline twice, with the same settings in all folds."""
     (baseline,) = contenders("baseline", context.table, context.loss, seed=context.seed)
@@ -106,7 +105,7 @@ def gain_of_identical_rows(
         rows = np.concatenate([split.test for split in splits])
         work = [(split.train, [split.test]) for split in splits]
         for is_own, one in ((True, own), (False, constant)):
-            fits = judge_all(one, work, title=title, n_jobs=n_jobs)
+            fits = judge_all(one, work, title="identical rows", n_jobs=n_jobs)
             in_order = np.empty(len(rows))
             in_order[rows] = np.concatenate([tested.losses for (tested,) in fits])
             losses[is_own, is_together] = in_order

@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import number
-from clearwood._shared.progress import progress
+from clearwood._shared.progress import display, progress
 from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
 from clearwood.benchmarking.fitting.workers import Workers
 from clearwood.benchmarking.running.design import Design
@@ -63,10 +63,9 @@ class Session:
         clock: Clock,
         *,
         errors: Literal["rank", "raise"],
-        watch: Callable[[Snapshot], None] | None,
     ) -> None:
         self.context, self.design, self.workers, self.clock = context, design, workers, clock
-        self.errors, self.watch = errors, watch
+        self.errors = errors
         self.store: Store | None = None
         self.names = list(context.contenders)
         if workers.count > 1:
@@ -95,9 +94,7 @@ class Session:
 
     def run(self) -> None:
         """Run all units; Ctrl-C or the time limit ends it with what is done."""
-        # whoever watches shows the progress; two displays would fight over the terminal
-        shown = progress("benchmark", total=len(self.units))
-        with nullcontext(_quiet) if self.watch is not None else shown as step:
+        with self._progress() as count:
             try:
                 for unit, outcome in self._all():
                     self._count(unit, outcome)
@@ -106,11 +103,20 @@ class Session:
                             f"learner {unit.learner!r} failed in {unit.split}: {outcome.failure}",
                             hint=words(Option("errors", "rank"), " ranks it last and goes on."),
                         )
-                    step(1, note=self._note(unit.learner))
-                    if self.watch is not None:
-                        self.watch(self.snapshot())
+                    count(unit)
             except KeyboardInterrupt:
                 self.stopped = True
+
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[Unit], None]]:
+        """Show the progress: in the display of one's own if there is one, or else as a bar."""
+        own = display()
+        if own is not None:
+            with own() as show:
+                yield lambda _: show(self.snapshot())
+        else:
+            with progress("benchmark", total=len(self.units)) as step:
+                yield lambda unit: step(1, note=self._note(unit.learner))
 
     def _all(self) -> Iterator[tuple[Unit, Outcome]]:
         run = partial(
@@ -169,10 +175,6 @@ class Session:
             self.clock.passed,
             left,
         )
-
-
-def _quiet(n: int = 0, *, note: str = "") -> None:
-    """Show nothing."""
 
 
 @dataclass

@@ -24,7 +24,7 @@ _LINE_EVERY = 10.0
 
 
 @contextmanager
-def benchmark_progress(learners: list[str]) -> Iterator["Watch"]:
+def benchmark_progress() -> Iterator["Watch"]:
     """Show the progress of a benchmark through the function that it calls after each fit."""
     choice = os.environ.get("CLEARWOOD_PROGRESS", "")  # as for all other progress
     if choice == "0" or not (sys.stderr.isatty() or choice == "1"):
@@ -34,7 +34,7 @@ def benchmark_progress(learners: list[str]) -> Iterator["Watch"]:
         from rich.live import Live
 
         with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
-            yield lambda snapshot: live.update(_table(snapshot, learners))
+            yield lambda snapshot: live.update(_table(snapshot))
     else:
         yield _lines()
 
@@ -44,15 +44,14 @@ def _summary(snapshot: "Snapshot") -> str:
     return f"{snapshot.done} of {snapshot.total} fits{left}"
 
 
-def _table(snapshot: "Snapshot", learners: list[str]) -> "Table":
+def _table(snapshot: "Snapshot") -> "Table":
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), title=_summary(snapshot), title_justify="left")
     for heading in ("learner", "fits", "", "risk so far"):
         table.add_column(heading, no_wrap=True)
-    for name in learners:
-        done, total, risk = snapshot.by_learner.get(name, (0, 0, math.nan))
+    for name, (done, total, risk) in snapshot.by_learner.items():
         bar = ProgressBar(total=max(total, 1), completed=done, width=20)
         so_far = "" if math.isnan(risk) else number(risk, IN_TABLES)
         table.add_row(name, f"{done}/{total}", bar, so_far)

@@ -277,8 +277,8 @@ def directions(texts: Iterable[str] | None) -> dict[str, str] | None:
 
 def compared(
     names: list[str], monotone: Mapping[str, str] | None, select: str | None, table: "Table"
-) -> tuple[list[str], list[Any]]:
-    """Return the names and the learners to compare: those typed, or else the usual ones.
+) -> list[Any] | None:
+    """Return the learners to compare, as they were typed; None for the usual ones.
 
     With columns to rise or fall with, a learner that cannot keep to that is an error where it was
     typed, and left out of the usual ones. The baseline, which uses no column, selects none.
@@ -287,9 +287,9 @@ def compared(
     from clearwood.models import catalogue
     from clearwood.table import Parts
 
-    usual = list(catalogue.usual(str(table.task), in_parts=isinstance(table, Parts)))
     if not monotone and not select:
-        return names or usual, list(names or usual)
+        return names or None
+    usual = list(catalogue.usual(str(table.task), in_parts=isinstance(table, Parts)))
     if not names and not monotone:
         names = usual
     elif not names:
@@ -300,7 +300,7 @@ def compared(
             print_message("note", text, style="bold")
         names = able
     options: dict[str, Any] = {"task": str(table.task), "monotone": monotone}
-    return names, [
+    return [
         cw.learner(name, select=None if name == "baseline" else select, **options) for name in names
     ]
 

@@ -1,7 +1,5 @@
 """`clearwood audit`: from a model file and rows to what the model does to groups of people."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -181,8 +179,7 @@ def _write(path: Path, result: "Audit", *, title: str | None, force: bool) -> No
     if path.suffix.lower() != ".html":
         write_result(path, result, force=force)
         return
-    command = shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None
-    audit_page(result, title=title, command=command).save(path, force=force)
+    audit_page(result, title=title).save(path, force=force)
     written.append(path)
 
 

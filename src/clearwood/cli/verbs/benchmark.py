@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import typer
 from clearwood._shared.calls import changed_options
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.errors import InputError, Option
+from clearwood._shared.progress import shown_by
 from clearwood.cli.support.console import (
     commands,
     facts,
@@ -233,13 +233,10 @@ def _run(
         raise InputError(f"{missing} is missing", hint="clearwood benchmark DATA --target COLUMN")
     data, output = Path(command["data"]), Path(command["output"])
     check_output(output, *RESULTS, force=force, inputs=[data])
-    table = read_table(data, **command["read"])
-    names, learners = compared(
-        command["learners"], command["monotone"], command.get("select"), table
-    )
-    in_parts = isinstance(table, Parts)
+    table: Any = read_table(data, **command["read"])
+    learners = compared(command["learners"], command["monotone"], command.get("select"), table)
     if not store.exists():
-        if in_parts:
+        if isinstance(table, Parts):
             made = Ledger(store)
             made.page({"work": "command"})
             made.close()
@@ -247,11 +244,8 @@ def _run(
         fits.note("command", dict(command))
         fits.close()
     try:
-        # learners of a table in parts show the progress of their own passes
-        with nullcontext() if in_parts else benchmark_progress(names) as watch:
-            bench = cw.benchmark(
-                table, learners, store=store, n_jobs=n_jobs, watch=watch, **command["how"]
-            )
+        with shown_by(benchmark_progress):
+            bench = cw.benchmark(table, learners, store=store, n_jobs=n_jobs, **command["how"])
     except (Exception, KeyboardInterrupt) as error:
         if not _has_fits(store):
             _remove(store)

@@ -98,7 +98,6 @@ def demo(
             best,
             table,
             benchmark=bench,
-            command=f"{program()} demo --seed {seed}",
             seed=seed,
             n_jobs=n_jobs,
             **REPORT,

@@ -1,7 +1,5 @@
 """`clearwood evaluate`: from a model file and new rows to how well it predicts them."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -151,8 +149,7 @@ def _write(path: Path, result: "Evaluation", *, title: str | None, force: bool) 
     if path.suffix.lower() != ".html":
         write_result(path, result, force=force)
         return
-    command = shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None
-    evaluation_page(result, title=title, command=command).save(path, force=force)
+    evaluation_page(result, title=title).save(path, force=force)
     written.append(path)
 
 

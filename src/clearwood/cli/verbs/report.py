@@ -1,9 +1,8 @@
 """`clearwood report`: from a table, or a model and a table, to one page for the browser."""
 
-import shlex
-import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,10 @@ import typer
 from clearwood import cli
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
+from clearwood._shared.invocation import invocation, invoked
 from clearwood._shared.numbers import interval, number, percent, size
+from clearwood._shared.progress import shown_by
+from clearwood.cli.support.benchmark_progress import benchmark_progress
 from clearwood.cli.support.console import (
     facts,
     print_json,
@@ -42,21 +44,11 @@ from clearwood.cli.support.parts import Workers, naming_kept
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking import Benchmark
     from clearwood.reporting import Performance, Report
-    from clearwood.table import Parts, Table
 
 __all__ = ["report"]
 
 _MODEL_FILE = ".cw"
-
-#: How learners are compared: within minutes, or for a first look.
-_THOROUGH: dict[str, Any] = {"tune": 10, "inner": 3, "repeats": 1}
-_QUICK: dict[str, Any] = {"tune": 0, "interval": "hold-out"}
-#: Rows that learners which need them in memory are fitted to for a first look at a table in parts.
-_QUICK_SAMPLE = 20_000
-#: With so many rows, four folds estimate as well as five, and take six tenths of the time.
-_MANY_ROWS, _FOLDS_OF_MANY_ROWS = 10_000, 4
 
 
 @verb
@@ -160,7 +152,16 @@ def report(
     check_output(path, ".html", ".htm", force=force, inputs=inputs)
     if keep is not None:
         check_output(keep, _MODEL_FILE, force=force, inputs=inputs)
-    bench: Benchmark | None = None
+    options: dict[str, Any] = {
+        "title": title,
+        "sections": [name for text in sections or () for name in text.split(",")] or None,
+        "quick": quick,
+        "sample": sample,
+        "rows": 0 if no_rows else rows,
+        "threshold": threshold,
+        "seed": seed,
+        "n_jobs": n_jobs,
+    }
     with (
         limited_cores(n_jobs),
         nullcontext() if is_model else naming_kept(store, "--store", "finished fits"),
@@ -171,61 +172,29 @@ def report(
             model = cw.load(source)
             table = reading.table_for(model, data, columns, target)
         else:
-            options = {"target": target, "parts": parts, **columns.roles()}
-            table = read_table(source, **options, **vars(reading))
-        held_out = None
-        if test is not None:  # read before the comparison, which may take long
-            held_out = read_table(test, schema=table.schema, constant=True, **vars(reading))
-        before = {"start and reading": started.passed}
-        if model is None:
-            how = _plan(table, quick=quick)
-            if tune is not None:
-                how["tune"] = tune
-            if threshold is not None:
-                how["threshold"] = threshold
-            names, several = compared(learner_names(learners), directions(monotone), select, table)
-            bench = _compare(table, names, several, how, store=store, seed=seed, n_jobs=n_jobs)
-            before["benchmark"] = bench.seconds
-            fitting = Clock()
-            model = bench.best().fit(table, n_jobs=n_jobs)
-            before["tuning and fitting"] = fitting.passed
-        page = cw.report(
-            model if data is None else source,
-            table,
-            benchmark=bench,
-            test=held_out,
-            title=title,
-            sections=[name for text in sections or () for name in text.split(",")] or None,
-            sample=sample,
-            rows=0 if no_rows else rows,
-            threshold=threshold,
-            seed=seed,
-            n_jobs=n_jobs,
-            quick=quick,
-            command=shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None,
-            before=before,
+            table = read_table(
+                source, target=target, parts=parts, **columns.roles(), **vars(reading)
+            )
+            several = compared(learner_names(learners), directions(monotone), select, table)
+            options |= {"learners": several, "tune": tune, "store": store}
+        if test is not None:
+            options["test"] = read_table(test, schema=table.schema, constant=True, **vars(reading))
+        running = replace(
+            invocation(),
+            seconds=started.passed,
+            model_file=str(source) if is_model else None,
         )
+        with invoked(running), shown_by(benchmark_progress):
+            page = cw.report(model, table, **options)
     page.save(path, force=force)
     written.append(path)
     if keep is not None:
-        cw.save(model, keep, force=force)
+        cw.save(page.model, keep, force=force)
         written.append(keep)
     if json:
-        print_json(_document(page, path, bench, keep))
+        print_json(_document(page, path, keep))
     else:
-        _show(page, path, bench, keep)
-
-
-def _plan(table: "Table | Parts", *, quick: bool) -> dict[str, Any]:
-    """How the learners are compared; of a table in parts, on the hold-out that is its default."""
-    from clearwood.table import Parts
-
-    if isinstance(table, Parts):
-        return {"sample": _QUICK_SAMPLE} if quick else {}
-    how = dict(_QUICK if quick else _THOROUGH)
-    if not quick and table.n_rows >= _MANY_ROWS:
-        how["outer"] = _FOLDS_OF_MANY_ROWS
-    return how
+        _show(page, path, keep)
 
 
 def _check(
@@ -257,33 +226,9 @@ def _check(
             )
 
 
-def _compare(
-    table: "Table | Parts",
-    names: list[str],
-    learners: list[Any],
-    how: dict[str, Any],
-    *,
-    store: Path | None,
-    seed: int,
-    n_jobs: int,
-) -> "Benchmark":
-    import clearwood as cw
-    from clearwood.cli.support.benchmark_progress import benchmark_progress
-    from clearwood.table import Parts
-
-    # learners of a table in parts show the progress of their own passes
-    with nullcontext() if isinstance(table, Parts) else benchmark_progress(names) as watch:
-        bench = cw.benchmark(
-            table, learners, store=store, seed=seed, n_jobs=n_jobs, watch=watch, **how
-        )
-    if not bench.complete:  # stopped: finished fits are in the store, if there is one
-        raise KeyboardInterrupt
-    return bench
-
-
-def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None) -> None:
-    if bench is not None:
-        print_text(text_without(bench, "warnings"), "")
+def _show(page: "Report", path: Path, keep: Path | None) -> None:
+    if page.benchmark is not None:
+        print_text(text_without(page.benchmark, "warnings"), "")
     lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
     if page.test is not None:
@@ -307,13 +252,11 @@ def _score(performance: "Performance") -> str:
     return f"{text}, {percent(abs(explained))} {side} that of a constant prediction"
 
 
-def _document(
-    page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None
-) -> dict[str, Any]:
+def _document(page: "Report", path: Path, keep: Path | None) -> dict[str, Any]:
     return {
         "report": path,
         "bytes": path.stat().st_size,
         **page.to_json(),
         "model": keep,
-        "benchmark": None if bench is None else bench.to_json(),
+        "benchmark": None if page.benchmark is None else page.benchmark.to_json(),
     }

@@ -123,6 +123,8 @@ class Options:
     sections: tuple[str, ...] | None = None
     #: The command line that made the page, if one did.
     command: str | None = None
+    #: Whether the learners were compared for this report.
+    is_compared: bool = False
     #: The file of the model, if it was given as one.
     model_file: str | None = None
     #: Options of the call that differ from their defaults.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import Call, InputError, words
+from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import in_roles
 from clearwood.explanation import Explanation, Predictor
@@ -15,7 +15,7 @@ from clearwood.forest import Forest
 from clearwood.models import Learner, load
 from clearwood.table import Parts, Schema, Table, Task, as_table, read_as
 
-__all__ = ["ReportInput", "report_input"]
+__all__ = ["ReportInput", "held_out_rows", "report_input"]
 
 #: Held-out rows that are taken of a table in parts.
 _MOST_TEST_ROWS = 200_000
@@ -102,22 +102,15 @@ class ReportInput:
 
 
 def report_input(
-    model: Any, data: Any, benchmark: Any = None, test: Any = None, *, n_jobs: int = 1
+    model: Any, data: Any, benchmark: Benchmark | None = None, test: Any = None, *, n_jobs: int = 1
 ) -> ReportInput:
     """Check what the user gave: the model, the columns of the data, the benchmark."""
-    if benchmark is not None and not isinstance(benchmark, Benchmark):
-        raise InputError(
-            f"benchmark is a {type(benchmark).__name__}, not the result of a benchmark",
-            parameter="benchmark",
-            value=benchmark,
-            hint=words("pass the result of ", Call("benchmark", ("data",)), "."),
-        )
     if isinstance(model, str | os.PathLike):
         model = load(model)
     rows = _read(model, data)
     if not rows.n_rows:
         raise InputError("the data has no rows", parameter="data")
-    held_out = None if test is None else _test_rows(model, test, rows)
+    held_out = None if test is None else held_out_rows(model, test, rows)
     explanation = Explanation(model, rows, n_jobs=n_jobs)
     predictor = explanation.predictor()
     table = explanation.data
@@ -140,7 +133,7 @@ def report_input(
     )
 
 
-def _test_rows(model: Any, test: Any, rows: Table | Parts) -> Table | Parts:
+def held_out_rows(model: Any, test: Any, rows: Table | Parts) -> Table | Parts:
     """Return held-out rows, with the target wherever they have it."""
     table = _read(model, test, like=rows)
     schema = _schema_of(model) or rows.schema

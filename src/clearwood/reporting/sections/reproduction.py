@@ -255,7 +255,9 @@ def recipe(findings: Findings) -> str:
     script = _Script(findings.options.model_file)
     script.table("data", _source(findings))
     arguments = ["model", "data"]
-    if findings.options.model_file is not None:
+    if findings.options.is_compared:
+        bench, arguments = None, ["data"]
+    elif findings.options.model_file is not None:
         arguments[0] = repr(findings.options.model_file)
     elif isinstance(model, Learner) and _is_fitted_to(model, _source(findings)):
         script.lines.append(f"model = {script.written(model)}.fit(data)")
@@ -296,7 +298,7 @@ def _is_fitted_to(model: Learner, table: Table | Parts) -> bool:
 
 def _repeated(options: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what does not change the numbers."""
-    return {k: v for k, v in options.items() if k not in ("store", "n_jobs", "watch")}
+    return {k: v for k, v in options.items() if k not in ("store", "n_jobs")}
 
 
 class _Script:
