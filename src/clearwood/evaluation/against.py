@@ -11,8 +11,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.numbers import count
-from clearwood.evaluation.predicting import classes_of, predicted_by, task_of
-from clearwood.models import load
+from clearwood.fitted import FittedModel
 from clearwood.table import Table, read_as
 
 __all__ = ["Other", "check_positive", "other_of"]
@@ -43,7 +42,7 @@ def other_of(
     Parameters
     ----------
     against
-        A model with ``predict`` or ``predict_proba``, the path of a model file, or an `Other`.
+        A fitted model, the path of a model file, or an `Other`.
     table
         The rows, with a target.
     classes
@@ -61,38 +60,31 @@ def other_of(
     """
     if isinstance(against, Other):
         return _checked(against, table)
-    name = None
-    if isinstance(against, str | os.PathLike):
-        name = Path(against).name
-        against = load(against)
-    name = name or getattr(against, "name", None) or type(against).__name__
-    name = str(name) if str(name) != own else f"the other {own}"
-    rows = _rows(against, table, source)
-    task = task_of(against, rows)
-    target = table.target
-    if task.is_classification != bool(classes):
-        raise _another(name, f"{target!r} is {'a class' if classes else 'a number'}")
-    predicted, needs = predicted_by(against, rows, task)
+    model = FittedModel(against)
+    name = Path(against).name if isinstance(against, str | os.PathLike) else model.name
+    name = name if name != own else f"the other {own}"
+    rows = _rows(model, table, source)
+    model = FittedModel(model, rows)
+    if model.is_classifier != bool(classes):
+        raise _another(name, f"{table.target!r} is {'a class' if classes else 'a number'}")
+    if sorted(model.labels) != sorted(classes):
+        raise _another(name, f"its classes are {', '.join(map(repr, model.labels))}")
+    predicted, needs = FittedModel(model, rows, classes=classes).for_loss(rows)
     if needs == "label":
         raise _another(name, "it has no probabilities")
-    if classes:
-        labels = classes_of(against, task, rows)
-        if sorted(labels) != sorted(classes):
-            raise _another(name, f"its classes are {', '.join(map(repr, labels))}")
-        predicted = predicted[:, [list(labels).index(label) for label in classes]]
     return _checked(Other(name, predicted), table)
 
 
-def _rows(model: Any, table: Table, source: Any) -> Table:
+def _rows(model: FittedModel, table: Table, source: Any) -> Table:
     """Return the rows with the columns of another model."""
-    schema = getattr(model, "schema_", None)
+    schema = model.schema
     if schema is None:
         return table
     if schema.target is not None and schema.target != table.target:
-        raise _another(str(getattr(model, "name", "model")), f"its target is {schema.target!r}")
+        raise _another(model.name, f"its target is {schema.target!r}")
     if schema.exposure != table.exposure:
         per = "no exposure" if schema.exposure is None else f"the exposure {schema.exposure!r}"
-        raise _another(str(getattr(model, "name", "model")), f"it was fitted with {per}")
+        raise _another(model.name, f"it was fitted with {per}")
     if source is None or isinstance(source, Table):
         return table if source is None else source
     return read_as(source, schema, constant=True)

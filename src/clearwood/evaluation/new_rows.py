@@ -1,6 +1,5 @@
 """`clearwood.evaluate`: a fitted model on rows whose target is known."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,11 @@ from clearwood._shared.numbers import count
 from clearwood.checks import Drift, drift
 from clearwood.evaluation.against import other_of
 from clearwood.evaluation.over_parts import evaluate_parts
-from clearwood.evaluation.predicting import classes_of, predicted_by, task_of
 from clearwood.evaluation.result import Evaluation
 from clearwood.evaluation.row_facts import facts_of
 from clearwood.evaluation.task_measures import check_threshold
 from clearwood.evaluation.truth import truth_of
-from clearwood.models import load
+from clearwood.fitted import FittedModel
 from clearwood.table import (
     Parts,
     Role,
@@ -62,8 +60,8 @@ def evaluate(
     Parameters
     ----------
     model
-        A fitted `Learner`, the path of a model file, or anything with ``predict`` or
-        ``predict_proba`` that takes a data frame of the features.
+        A fitted learner, a model of another library, a function of rows, or the path of a model
+        file.
     test
         Rows with the target: a table, a data frame or a path; also a table in parts, a folder or
         whatever else `clearwood.read` takes in parts. Weight, exposure and group are those of the
@@ -109,9 +107,8 @@ def evaluate(
     """
     check_threshold(threshold)
     check_confidence(confidence)
-    if isinstance(model, str | os.PathLike):
-        model = load(model)
-    schema = getattr(model, "schema_", None)
+    model = FittedModel(model)
+    schema = model.schema
     column = against if isinstance(against, str) and not _is_file(against, test) else None
     check_whole("sample", sample, _FEWEST_ROWS)
     check_seed(seed)
@@ -119,23 +116,21 @@ def evaluate(
     if isinstance(every, Parts) and every.n_rows <= sample:
         every = every.to_table()
     table = every.sample(sample, seed=seed) if isinstance(every, Parts) else every
-    task = task_of(model, table)
-    classes = classes_of(model, task, every)
-    predicted, needs = predicted_by(model, table, task)
-    called = name or getattr(model, "name", None) or type(model).__name__
+    model = FittedModel(model, every)
+    classes = model.labels
+    predicted, needs = model.for_loss(table)
+    called = name or model.name
     other = None
     if against is not None and column is None:
         is_read = isinstance(test, Table) or isinstance(every, Parts)
         other = other_of(against, table, classes, own=called, source=None if is_read else test)
     truth, known = truth_of(table, classes)
-    facts = facts_of(table, truth, known, predicted, classes, model)
+    facts = facts_of(table, truth, known, predicted, model)
     in_parts = None
     if isinstance(every, Parts):
         in_parts, facts = evaluate_parts(
             model,
             every,
-            task,
-            classes,
             threshold=threshold,
             confidence=confidence,
             n_sampled=int(known.sum()),
@@ -163,13 +158,13 @@ def evaluate(
     result = Evaluation(
         learner=called,
         what=str(table.outcome),
-        task=task,
+        task=model.task,
         source="new rows",
         table=table,
         rows=rows,
         truth=truth[rows],
         predicted=predicted[rows],
-        classes=tuple(classes),
+        classes=classes,
         needs=needs,
         confidence=confidence,
         threshold=threshold,

@@ -25,11 +25,11 @@ from clearwood._shared.results import Result
 from clearwood.evaluation.estimates import GAIN, LOG, Scale, ends_of
 from clearwood.evaluation.intervals import Interval, around, make_interval
 from clearwood.evaluation.intervals import Kind as KindOfMean
-from clearwood.evaluation.predicting import predicted_by
 from clearwood.evaluation.row_facts import RowFacts, facts_of
 from clearwood.evaluation.task_measures import Measures, deviances, labels_of
 from clearwood.evaluation.truth import truth_of
 from clearwood.evaluation.unit_sums import MeanOfUnits, summed_by_unit
+from clearwood.fitted import FittedModel
 from clearwood.losses import Loss, Needs, default_loss, loss_of_predictions
 from clearwood.models import model_digest
 from clearwood.parallel import Ledger, Run, State, over
@@ -86,10 +86,8 @@ class EvaluatedParts(Result):
 
 
 def evaluate_parts(
-    model: Any,
+    model: FittedModel,
     parts: Parts,
-    task: Task,
-    classes: Sequence[str],
     *,
     threshold: float,
     confidence: float,
@@ -102,8 +100,8 @@ def evaluate_parts(
 
     Parameters
     ----------
-    model, parts, task, classes
-        A fitted model, rows with its target, what it predicts, and its labels.
+    model, parts
+        A fitted model, and rows with its target.
     threshold, confidence
         As for `clearwood.evaluate`.
     n_sampled, seed
@@ -111,8 +109,9 @@ def evaluate_parts(
     ledger, n_jobs
         A file for finished parts, and processes.
     """
-    work = _Predicting(model, task, tuple(classes), getattr(model, "schema_", None), _tied(parts))
-    names = _read(parts, work.schema)
+    task, classes = model.task, model.labels
+    work = _Predicting(model, _tied(parts))
+    names = _read(parts, model.schema)
     identity = {
         "work": "evaluation",
         "parts": parts.fingerprint(),
@@ -120,7 +119,7 @@ def evaluate_parts(
         "clearwood": version("clearwood"),
     }
     if ledger is not None:
-        identity["model"] = model_digest(model)
+        identity["model"] = model_digest(model.model)
     with _file(ledger) as file:
         run = over(
             parts.parts,
@@ -515,19 +514,16 @@ def _ratio(observed: str, expected: str, means: Mapping[str, float]) -> _Smooth:
 class _Predicting:
     """Predicts a batch of rows."""
 
-    model: Any
-    task: Task
-    classes: tuple[str, ...]
-    schema: Schema | None
+    model: FittedModel
     tied: tuple[str, ...]
 
     def __call__(self, batch: Table) -> tuple[dict[str, NDArray[Any]], RowFacts, Needs]:
         with warnings.catch_warnings():
             # of new levels, which the result lists, in every batch that has them
             warnings.simplefilter("ignore", ClearwoodWarning)
-            predicted, needs = predicted_by(self.model, batch, self.task)
-        truth, known = truth_of(batch, self.classes)
-        facts = facts_of(batch, truth, known, predicted, self.classes, self.model)
+            predicted, needs = self.model.for_loss(batch)
+        truth, known = truth_of(batch, self.model.labels)
+        facts = facts_of(batch, truth, known, predicted, self.model)
         arrays: dict[str, NDArray[Any]] = {"truth": truth[known], "predicted": predicted[known]}
         if batch.weights is not None:
             arrays["weights"] = batch.weights[known]

@@ -10,6 +10,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import Text
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift
+from clearwood.fitted import FittedModel
 from clearwood.models import Extrapolation, outside_training
 from clearwood.table import Schema, Table
 
@@ -138,8 +139,7 @@ def facts_of(
     truth: Floats,
     known: Bools,
     predicted: Floats,
-    classes: Sequence[str],
-    model: Any,
+    model: FittedModel,
 ) -> RowFacts:
     """Return what is known of the rows of a table.
 
@@ -151,27 +151,24 @@ def facts_of(
         As by `truth_of`.
     predicted
         Of each row.
-    classes
-        The labels of the model; empty for numbers.
     model
-        What made the predictions; a learner has the columns that it was fitted to.
+        What made the predictions.
     """
-    schema: Schema | None = getattr(model, "schema_", None)
     column = table.target_column
-    labels = column.labels()[~known & ~column.missing] if classes else ()
-    new = _new_levels(table, schema)
+    labels = column.labels()[~known & ~column.missing] if model.classes else ()
+    new = _new_levels(table, model.schema)
     flat = predicted[known].reshape(int(known.sum()), -1)
     return RowFacts(
         n_rows=len(flat),
         n_left_out=int((~known).sum()),
         unknown=tuple(sorted({str(label) for label in labels})),
-        classes=tuple(np.unique(truth[known]).astype(int).tolist()) if classes else (),
+        classes=tuple(np.unique(truth[known]).astype(int).tolist()) if model.classes else (),
         low=tuple(flat.min(axis=0).tolist()) if len(flat) else (),
         high=tuple(flat.max(axis=0).tolist()) if len(flat) else (),
         new_levels={name: levels for name, (levels, _) in new.items()},
         n_new={name: rows for name, (_, rows) in new.items()},
-        outside=outside_training(model, table.take(known), predicted[known])
-        if hasattr(model, "training_")
+        outside=outside_training(model.model, table.take(known), predicted[known])
+        if hasattr(model.model, "training_")
         else None,
     )
 

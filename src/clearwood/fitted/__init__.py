@@ -14,7 +14,8 @@ if TYPE_CHECKING:
         quietly,
         score_of,
     )
-    from clearwood.fitted.recognition import is_pipeline, name_of, unwrapped
+    from clearwood.fitted.model import FittedModel
+    from clearwood.fitted.recognition import is_pipeline, name_of, own_names, unwrapped
     from clearwood.fitted.scales import (
         Scale,
         Unit,
@@ -27,6 +28,7 @@ else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "FittedModel",
     "Scale",
     "Score",
     "Scorer",
@@ -42,6 +44,7 @@ __all__ = [
     "name_of",
     "numbered_outputs",
     "output_position",
+    "own_names",
     "parts_of",
     "quietly",
     "score_of",

@@ -2,14 +2,21 @@
 
 from typing import Any
 
-from clearwood.models import Learner
+from clearwood.forest import Forest
+from clearwood.models import TableModel
 
-__all__ = ["is_pipeline", "name_of", "unwrapped"]
+__all__ = ["is_booster", "is_pipeline", "name_of", "own_names", "unwrapped"]
 
 
 def is_pipeline(model: Any) -> bool:
     """Whether a model is a scikit-learn pipeline."""
     return hasattr(model, "steps") and hasattr(model, "named_steps")
+
+
+def is_booster(model: Any) -> bool:
+    """Whether a model is the bare booster of XGBoost or LightGBM, which knows no classes."""
+    library = type(model).__module__.partition(".")[0]
+    return type(model).__name__ == "Booster" and library in ("xgboost", "lightgbm")
 
 
 def unwrapped(model: Any) -> Any:
@@ -21,10 +28,24 @@ def unwrapped(model: Any) -> Any:
     return model
 
 
+def own_names(model: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns that a model was fitted to; None where they had none."""
+    if isinstance(model, Forest):
+        return model.columns
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = getattr(model, "feature_names_", None)  # CatBoost's, which numbers those without
+        is_numbered = names is not None and list(names) == [str(k) for k in range(len(names))]
+        names = None if is_numbered else names
+    return None if names is None else tuple(map(str, names))
+
+
 def name_of(model: Any) -> str:
-    """Name a model in an error."""
-    if isinstance(model, Learner):
-        return f"learner {model.name!r}"
+    """Name a model in a sentence."""
+    if isinstance(model, TableModel):
+        return model.described
     if is_pipeline(model):
         return f"a Pipeline that ends in {type(model.steps[-1][1]).__name__}"
+    if hasattr(model, "__name__"):
+        return "a function" if model.__name__ == "<lambda>" else f"function {model.__name__!r}"
     return type(model).__name__

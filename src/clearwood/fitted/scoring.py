@@ -68,7 +68,7 @@ class Scorer:
         return replace(self, only=output_position(output, self.names))
 
     def checked(self, given: Any, n_rows: int) -> Floats:
-        """Predict, and refuse predictions of the wrong length or that are no numbers."""
+        """Predict, and refuse predictions of the wrong length or that are not finite numbers."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             warnings.filterwarnings("ignore", "X has feature names", UserWarning)
@@ -78,7 +78,7 @@ class Scorer:
                 f"the model gives {predicted.shape[0]} predictions for {n_rows} rows",
                 hint="predict must give one prediction per row.",
             )
-        if predicted.shape[1] != len(self.names):
+        if self.names and predicted.shape[1] != len(self.names):
             raise InputError(
                 f"the model gives {predicted.shape[1]} outputs; before it gave {len(self.names)}"
             )
@@ -101,10 +101,10 @@ def _two_dimensional(predicted: Any) -> Floats:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             raise InputError(
-                f"the model predicts {values.ravel()[0]!r}, which is no number"
+                f"the model predicts {values.ravel()[:1].tolist()[0]!r}, which is not a number"
                 if values.size
                 else "the model predicts nothing",
-                hint="for labels, give a model with predict_proba or decision_function.",
+                hint="for labels, give a classifier with probabilities or a decision function.",
             ) from None
     values = values.astype(np.float64)
     if values.ndim == 0:
@@ -133,7 +133,7 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
     if callable(model):
         return Scorer(model)
     raise InputError(
-        f"{type(model).__name__} is no model: it has no predict and cannot be called",
+        f"{type(model).__name__} is not a model: it has no `predict` and is not callable",
         parameter="model",
         hint="give a fitted model, or a function from rows to predictions.",
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
+    from clearwood.models.fit_state import check_fitted, is_fitted
     from clearwood.models.glassbox.cart.tree import CartTree
     from clearwood.models.glassbox.equations import equation, has_equation
     from clearwood.models.glassbox.hme.listing import ExpertTable
@@ -69,6 +70,7 @@ __all__ = [
     "TreeArrays",
     "Whole",
     "catalogue",
+    "check_fitted",
     "chooses_columns",
     "chosen_columns",
     "diverging_columns",
@@ -78,6 +80,7 @@ __all__ = [
     "fit_criteria",
     "has_equation",
     "inspect",
+    "is_fitted",
     "learner",
     "load",
     "model_digest",

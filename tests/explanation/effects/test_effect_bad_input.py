@@ -67,7 +67,7 @@ def test_a_model_that_answers_nan_is_refused_with_the_count():
 
 
 def test_a_model_that_answers_words_is_refused():
-    with pytest.raises(cw.InputError, match=r"'yes'.*no number"):
+    with pytest.raises(cw.InputError, match=r"'yes'.*not a number"):
         cw.effect(lambda X: np.full(len(X), "yes"), X, "x0")
 
 
@@ -103,7 +103,7 @@ def test_unfitted_models_classes_and_other_things_are_refused():
         cw.effect(LinearRegression(), X, "x0")
     with pytest.raises(cw.InputError, match="is a class"):
         cw.effect(LinearRegression, X, "x0")
-    with pytest.raises(cw.InputError, match="no predict"):
+    with pytest.raises(cw.InputError, match="no `predict`"):
         cw.effect(3, X, "x0")
     with pytest.raises(cw.InputError, match="not fitted"):
         cw.effect(cw.learner("ridge"), cw.datasets.load("diabetes"), "bmi")

@@ -327,8 +327,8 @@ def test_a_learner_is_explained_in_the_columns_of_the_user():
     [
         (lambda X: X[:1, 0], "gives 1 predictions for"),
         (lambda X: np.where(X[:, 0] > 0, np.nan, 1.0), "NaN or infinity for"),
-        (lambda X: np.full(len(X), "yes"), "no number"),
-        (object(), "has no predict"),
+        (lambda X: np.full(len(X), "yes"), "not a number"),
+        (object(), "has no `predict`"),
         (KNeighborsRegressor(), "fit"),
         (KNeighborsRegressor, "is a class"),
     ],

@@ -238,7 +238,7 @@ def test_a_learner_is_sampled_in_the_columns_of_the_user():
 
 
 def test_what_does_not_predict_is_refused(X):
-    with pytest.raises(cw.InputError, match="has no predict"):
+    with pytest.raises(cw.InputError, match="has no `predict`"):
         cw.shapley(object(), X, n_orders=5)
 
 

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
 import clearwood as cw
-from clearwood.fairness.predictors.response import respond
+from clearwood.fitted import FittedModel
 from clearwood.table import Role, Table
 
 
@@ -35,7 +35,11 @@ def brute_force(model, table, names):
     for row in range(table.n_rows):
         repeated = table.take(np.full(table.n_rows, row))
         filled = with_column(repeated, **{name: table.column(name) for name in names})
-        means.append(np.average(respond(model, filled, table.task), axis=0, weights=table.weights))
+        means.append(
+            np.average(
+                FittedModel(model).predict(filled, scale="response"), axis=0, weights=table.weights
+            )
+        )
     return np.array(means)
 
 
@@ -386,7 +390,7 @@ def test_explaining_needs_no_library_of_data_frames(monkeypatch):
     fair = cw.fair(cw.learner("glm", alpha=0).fit(policies), policies)
     effects = [cw.effect(fair, policies, name).values for name in ("height", "region")]
     shapley = cw.shapley(fair, policies, policies.head(2), seed=1).values
-    adapter = "clearwood.explanation.rows.predictor"
+    adapter = "clearwood.fitted.model"
     monkeypatch.setattr(f"{adapter}.model_input", None)  # would make a frame
     for name, values in zip(("height", "region"), effects, strict=True):
         np.testing.assert_allclose(cw.effect(fair, policies, name).values, values)

@@ -122,7 +122,9 @@ def frame_rows(frame: Any) -> Compose:
 
 
 def rows_of(data: Any) -> Compose:
-    """Compose rows of an array or a data frame."""
+    """Compose rows of a table, an array or a data frame."""
+    if isinstance(data, Table):
+        return TableRows(data)
     return ArrayRows(data) if isinstance(data, np.ndarray) else frame_rows(data)
 
 

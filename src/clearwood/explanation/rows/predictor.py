@@ -1,8 +1,7 @@
 """Any model as one function of rows: few large calls, predictions that are checked."""
 
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,10 +14,9 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
-from clearwood.explanation.rows.compose import ArrayRows, Compose, TableRows, frame_rows
+from clearwood.explanation.rows.compose import Compose, rows_of
 from clearwood.explanation.rows.rows import label_rows
-from clearwood.fitted import Scale, Scorer, Unit, model_input, scorer_of, user_columns
-from clearwood.models import TableModel
+from clearwood.fitted import FittedModel, Scale, Scorer, Unit, own_names, user_columns
 from clearwood.table import Column, Table, shown_name
 
 __all__ = ["Predictor", "predictor_of_anything"]
@@ -149,31 +147,24 @@ def predictor_of_anything(model: Any, data: Any, scale: Scale | None) -> Predict
     >>> predictor.predict(np.array([0, 1]), {1: np.array([1, 1])}).ravel()
     array([ 4., 12.])
     """
-    named = _names_of(model)
-    own = _column_names(data)
-    names = tuple(named) if named is not None else own
-    columns = user_columns(data, names, by_position=named is None)
+    view = FittedModel(model)
+    names = own_names(model) or view.features
+    columns = user_columns(data, names or _column_names(data), by_position=names is None)
     if not columns or not len(columns[0]):
         raise InputError(
             "the data has no rows", parameter="data", hint="give the rows to average over."
         )
     n_rows = len(columns[0])
-    scorer = scorer_of(model, scale)
-    compose = _accepted(scorer, _forms(model, data, names, named), n_rows)
+    compose = rows_of(view.inputs(data))
+    scorer = view.scorer(scale)
     return Predictor(
         columns=columns,
         labels=label_rows(data, n_rows),
         weights=data.weights if isinstance(data, Table) else None,
         scorer=scorer.settled(compose(np.arange(min(n_rows, 3)), {})),
         compose=compose,
-        kind=_name(model),
+        kind=view.described,
     )
-
-
-def _names_of(model: Any) -> Sequence[str] | None:
-    inner = getattr(model, "best_estimator_", model)
-    names = getattr(inner, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
 
 
 def _column_names(data: Any) -> tuple[str, ...]:
@@ -189,58 +180,3 @@ def _column_names(data: Any) -> tuple[str, ...]:
             hint="for one column: data.reshape(-1, 1).",
         )
     return tuple(f"x{k}" for k in range(values.shape[1]))
-
-
-def _forms(
-    model: Any, data: Any, names: tuple[str, ...], named: Sequence[str] | None
-) -> list[Callable[[], Compose]]:
-    """Return the forms in which the model may want its rows, the likeliest first."""
-
-    def frame() -> Compose:
-        return frame_rows(model_input(data, names))
-
-    def array() -> Compose:
-        if isinstance(data, np.ndarray):
-            return ArrayRows(data)
-        frame = nw.from_native(model_input(data, names), eager_only=True)
-        return ArrayRows(frame.to_numpy())
-
-    if isinstance(data, Table) and isinstance(model, TableModel):
-        return [lambda: TableRows(data.by_header().select(names))]
-    if named is not None:
-        return [frame, array]
-    given_array = isinstance(data, np.ndarray)
-    fitted_to_array = hasattr(model, "n_features_in_")
-    return [array, frame] if given_array or fitted_to_array else [frame, array]
-
-
-def _accepted(scorer: Scorer, forms: Sequence[Callable[[], Compose]], n_rows: int) -> Compose:
-    """Find the form that the model takes, by predicting a few rows."""
-    first: Exception | None = None
-    few = np.arange(min(n_rows, 3))
-    for form in forms:
-        try:
-            compose = form()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                scorer.call(compose(few, {}))
-        except Exception as error:  # any model may fail in any way
-            first = first or error
-        else:
-            return compose
-    assert first is not None
-    if type(first).__name__ == "NotFittedError":
-        raise InputError(f"{first}", hint="call its fit(X, y) first.") from first
-    raise InputError(
-        f"the model cannot predict these rows, neither as a data frame nor as an array: "
-        f"{type(first).__name__}: {first}",
-        hint="give the columns that it was fitted with, in the same form.",
-    ) from first
-
-
-def _name(model: Any) -> str:
-    if hasattr(model, "steps"):
-        return f"a Pipeline that ends in {type(model.steps[-1][1]).__name__}"
-    if hasattr(model, "__name__"):
-        return "a function" if model.__name__ == "<lambda>" else f"function {model.__name__!r}"
-    return type(model).__name__

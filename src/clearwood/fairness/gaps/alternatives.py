@@ -20,7 +20,9 @@ from clearwood.fairness.groups.grouping import Standing, one_line
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
 from clearwood.fairness.predictors.make import fair
-from clearwood.fairness.predictors.response import fitted_to, is_fitted, read_both, respond
+from clearwood.fairness.predictors.response import fitted_to, read_both
+from clearwood.fitted import FittedModel
+from clearwood.models import is_fitted
 from clearwood.table import Table
 
 __all__ = ["MOVED", "Alternative", "Alternatives", "PriceOfFairness", "alternatives"]
@@ -347,13 +349,13 @@ def alternatives(
     compared = _Compared(table, rows, pieces, members, place, standing, bench)
     own = members[np.arange(len(members)), pieces.groups.which]
     predictions = {AWARE: own} | {
-        name: respond(one, table, pieces.task)[rows, pieces.output] for name, one in made.items()
+        name: FittedModel(one).predict(table, scale="response")[rows, pieces.output]
+        for name, one in made.items()
     }
     notes = tuple(
         f"{name!r} failed in the benchmark: {reasons[0]}"
         for name, reasons in ({} if bench is None else bench.failures).items()
     )
-    labels = getattr(fitted, "classes_", None) if pieces.task.is_classification else None
     return Alternatives(
         rows=tuple(compared.row(name, predicted, own) for name, predicted in predictions.items()),
         protected=names,
@@ -363,7 +365,7 @@ def alternatives(
         loss=None if bench is None else bench.loss,
         confidence=confidence,
         interval=None if bench is None else interval,
-        output=None if labels is None else str(labels[pieces.output]),
+        output=None if pieces.label is None else str(pieces.label),
         seed=seed,
         notes=notes,
     )
@@ -420,8 +422,7 @@ class _Compared:
             return None
         target: Any = np.asarray(self.table.y)[self.rows]
         if self.pieces.task.is_classification:
-            label = self.pieces.model.classes_[self.pieces.output]
-            target = target == label
+            target = target == self.pieces.label
         mean = float(self.pieces.weights @ target.astype(np.float64))
         return float(self.pieces.weights @ predicted) / mean if mean else None
 

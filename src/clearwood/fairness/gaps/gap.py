@@ -16,7 +16,7 @@ from clearwood.fairness.gaps.result import Gap, GapPart, Source
 from clearwood.fairness.gaps.sharing import by_column
 from clearwood.fairness.groups.grouping import Standing
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
-from clearwood.fairness.predictors.response import ReadRows, classes_of, fitted_to, read_both
+from clearwood.fairness.predictors.response import ReadRows, fitted_to, read_both
 from clearwood.table import Table
 
 __all__ = ["checked_refits", "gap", "reference_of", "resampled"]
@@ -122,7 +122,6 @@ def gap(
             ],
             confidence,
         )
-    labels = classes_of(model) if pieces.task.is_classification else None
     return Gap(
         protected=names,
         reference=groups.labels[place],
@@ -132,7 +131,7 @@ def gap(
         standing=standing,
         parts=tuple(_parts(values, groups, place, bands)),
         scale=pieces.scale,
-        output=None if labels is None else str(labels[pieces.output]),
+        output=None if pieces.label is None else str(pieces.label),
         is_exact=values.is_exact,
         refits=0 if bands is None else bands.n,
         confidence=confidence,
@@ -210,12 +209,8 @@ def _drawn(table: Table, rng: np.random.Generator) -> Index:
 
 def _like(pieces: Pieces, model: Any, table: Table, groups: Groups) -> Pieces:
     """Put together a refitted model and its rows in the same way."""
-    output = None
-    labels = classes_of(pieces.model)
-    if pieces.task.is_classification and labels is not None:
-        output = labels[pieces.output]
     return pieces_of(
-        model, table, groups, output=output, scale=pieces.scale, needs_every_group=False
+        model, table, groups, output=pieces.label, scale=pieces.scale, needs_every_group=False
     )
 
 

@@ -1,23 +1,21 @@
 """Predictions of every row as a member of every group, and what follows from them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.special import logit
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.weights import counted
 from clearwood.explanation import Scale
 from clearwood.fairness.predictors.grouping import Groups
-from clearwood.fairness.predictors.response import classes_of, features_of, respond, task_of
-from clearwood.models import TableModel
+from clearwood.fitted import FittedModel
 from clearwood.table import Table, Task
 from clearwood.table import as_table as to_table
 
-__all__ = ["GapScale", "Pieces", "output_of", "pieces_of", "with_values"]
+__all__ = ["GapScale", "Pieces", "pieces_of", "with_values"]
 
 GapScale = Literal["response", "margin"]
 
@@ -41,32 +39,39 @@ class Pieces:
         The groups of these rows.
     weights
         How much each row counts; the sum is 1.
-    task
-        What the model predicts.
     output
         Which column of the response is taken.
     scale
         "response", or "margin" for its log or log odds.
     """
 
-    model: Any
+    model: FittedModel
     table: Table
     groups: Groups
     weights: Floats
-    task: Task
     output: int
     scale: Scale
+
+    @property
+    def task(self) -> Task:
+        """What the model predicts."""
+        return self.model.task
+
+    @property
+    def label(self) -> Any:
+        """The class that is looked at; None for numbers."""
+        return self.model.classes[self.output] if self.model.classes else None
 
     @property
     def permitted(self) -> tuple[str, ...]:
         """The features of the model that are not protected."""
         protected = self.groups.cells.names
-        return tuple(n for n in features_of(self.model, self.table) if n not in protected)
+        return tuple(n for n in self.model.features_in(self.table) if n not in protected)
 
     @property
     def is_aware(self) -> bool:
         """Whether the model uses a protected column."""
-        return len(self.permitted) < len(features_of(self.model, self.table))
+        return len(self.permitted) < len(self.model.features_in(self.table))
 
     @property
     def shares(self) -> Floats:
@@ -89,7 +94,7 @@ class Pieces:
 
     def respond(self, table: Table) -> Floats:
         """Predict rows on the scale."""
-        predicted = respond(self.model, table, self.task)[:, self.output]
+        predicted = self.model.predict(table, scale="response")[:, self.output]
         if self.scale is Scale.RESPONSE or self.task is Task.REGRESSION:
             return predicted
         with np.errstate(divide="ignore"):
@@ -145,13 +150,13 @@ def pieces_of(
     if needs_every_group and not counts.all():
         label = groups.labels[int(np.argmin(counts))]
         raise InputError(f"no row of the group {label!r} has weight", parameter="protected")
-    task = task_of(model, table)
+    view = FittedModel(model, table)
     features = table.take(rows)
-    if isinstance(model, TableModel):
-        features = to_table(features, schema=model.schema_)
+    if view.schema is not None:
+        features = to_table(features, schema=view.schema)
     groups = Groups(_aligned(groups.cells, features), groups.which[rows])
-    place = output_of(model, task, output)
-    return Pieces(model, features, groups, weights / weights.sum(), task, place, Scale(scale))
+    place = _output_of(view, output)
+    return Pieces(view, features, groups, weights / weights.sum(), place, Scale(scale))
 
 
 def _aligned(cells: Table, table: Table) -> Table:
@@ -167,11 +172,11 @@ def _aligned(cells: Table, table: Table) -> Table:
     return Table(tuple(columns))
 
 
-def output_of(model: Any, task: Task, output: Any) -> int:
+def _output_of(model: FittedModel, output: Any) -> int:
     """Return the column of the response that is looked at: of two classes the second."""
-    if not task.is_classification:
+    labels = model.labels
+    if not labels:
         return 0
-    labels = [str(label) for label in _labels(model)]
     if output is None and len(labels) == 2:
         return 1
     if output is None or str(output) not in labels:
@@ -182,10 +187,3 @@ def output_of(model: Any, task: Task, output: Any) -> int:
             hint=did_you_mean(str(output), labels),
         )
     return labels.index(str(output))
-
-
-def _labels(model: Any) -> Sequence[Any] | Index:
-    labels = classes_of(model)
-    if labels is None:
-        raise InputError("the model does not name its classes", parameter="model")
-    return labels

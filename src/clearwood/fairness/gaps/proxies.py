@@ -19,7 +19,8 @@ from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.grouping import one_line
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.grouping import groups_of, protected_columns
-from clearwood.fairness.predictors.response import ReadRows, fitted_to, is_fitted, read_both
+from clearwood.fairness.predictors.response import ReadRows, fitted_to, read_both
+from clearwood.models import is_fitted
 from clearwood.table import Column, Table, Task
 
 __all__ = ["Proxies", "Proxy", "ProxyVerdict", "proxies", "proxies_of_gap"]

@@ -85,7 +85,7 @@ def _exact(pieces: Pieces) -> Shares | None:
         return None
     names = pieces.groups.cells.names
     try:
-        why = Explanation(pieces.model, pieces.table, max_order=None, weights=pieces.weights)
+        why = Explanation(pieces.model.model, pieces.table, max_order=None, weights=pieces.weights)
         parts = why.without([n for n in names if n in why.columns]) if pieces.is_aware else why
         if why.about.is_sampled or why.about.unit not in _units(pieces):
             return None

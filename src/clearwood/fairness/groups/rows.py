@@ -1,6 +1,5 @@
 """The rows of an audit: predictions beside the truth, with weights and what the rows are."""
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +13,8 @@ from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
 from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Evaluation, evaluate
+from clearwood.fitted import FittedModel
 from clearwood.losses import Loss
-from clearwood.models import Learner, TableModel, load
 from clearwood.table import Role, Schema, Table, Task, as_table, read, read_as
 
 __all__ = ["Audited", "Source", "audited_rows", "model_rows", "read_with"]
@@ -192,21 +191,16 @@ def audited_rows(
             parameter="learner",
             value=learner,
         )
-    if isinstance(model, str | os.PathLike):
-        model = load(model)
-    schema = getattr(model, "schema_", None)
-    if isinstance(model, TableModel) and schema is None:
-        raise InputError(
-            f"{model.described} is not fitted", parameter="model", hint="fit it first: fit(data)."
-        )
+    view = FittedModel(model)
+    schema = view.schema
     if test is None and data is None:
         raise InputError("there are no rows to audit", parameter="data")
     table = read_with(data if test is None else test, schema, names)
     source: Source = "rows of the fit" if test is None else "new rows"
     if table.target is None and (schema is None or schema.target not in table.names):
-        audited = _without_target(model, table, source)
+        audited = _without_target(FittedModel(view, table), table, source)
     else:
-        audited = _of_evaluation(evaluate(model, table), source, model)
+        audited = _of_evaluation(evaluate(view, table), source, view.given)
     if test is None:
         return audited
     training, notes = _training(data, schema, names)
@@ -302,44 +296,29 @@ def _of_evaluation(evaluation: Evaluation, source: Source, model: Any) -> Audite
     )
 
 
-def _without_target(model: Any, table: Table, source: Source) -> Audited:
+def _without_target(model: FittedModel, table: Table, source: Source) -> Audited:
     """Return predictions of rows whose target is not known."""
-    schema = getattr(model, "schema_", None)
-    features: Any = table if isinstance(model, Learner) or schema is not None else table.to_frame()
-    if schema is not None:
-        features = table.select([name for name in schema.features if name in table.names])
-    own = getattr(model, "feature_names_in_", None) if schema is None else None
-    if own is not None and {str(name) for name in own} <= set(features.columns):
-        features = features[[str(name) for name in own]]
-    classes: tuple[str, ...] = ()
-    if hasattr(model, "predict_proba"):
-        predicted = np.asarray(model.predict_proba(features), dtype=np.float64)
-        classes = tuple(str(label) for label in model.classes_)
+    schema = model.schema
+    classes = model.labels
+    what = (None if schema is None else schema.outcome) or "the prediction"
+    if model.is_classifier:
+        predicted = model.predict(table, scale="response")
         shown = [len(classes) - 1] if len(classes) == 2 else list(range(len(classes)))
         predicted, outputs = predicted[:, shown], tuple(classes[k] for k in shown)
     else:
-        call = getattr(model, "predict", model)
-        predicted = np.asarray(call(features), dtype=np.float64).reshape(-1, 1)
-        outputs = ("the prediction",)
-    if not np.isfinite(predicted).all():
-        raise InputError("the model predicts no number for some rows", parameter="model")
-    task = getattr(model, "task_", None)
-    if task is None:
-        usual = Task.MULTICLASS if len(classes) > 2 else Task.BINARY
-        task = usual if classes else Task.REGRESSION
+        predicted, outputs = model.for_loss(table)[0][:, None], (what,)
     own = np.ones(table.n_rows) if table.weights is None else table.weights
     rows = np.flatnonzero(own > 0)
-    what = None if schema is None else schema.outcome
     return Audited(
-        model=model,
-        learner=getattr(model, "name", None) or type(model).__name__,
-        what=what or "the prediction",
-        task=Task(task),
+        model=model.given,
+        learner=model.name,
+        what=what,
+        task=model.task,
         table=table,
         training=table,
         source=source,
         rows=rows,
-        outputs=outputs if classes else (what or "the prediction",),
+        outputs=outputs,
         predicted=predicted[rows],
         truth=None,
         losses=None,

@@ -30,16 +30,9 @@ from clearwood.fairness.predictors.calibration import (
 from clearwood.fairness.predictors.grouping import groups_of, protected_columns
 from clearwood.fairness.predictors.law import Law, law_of
 from clearwood.fairness.predictors.parity import Barycentre, barycentre_of
-from clearwood.fairness.predictors.response import (
-    classes_of,
-    features_of,
-    fitted_to,
-    respond,
-    schema_of,
-    task_of,
-    with_roles,
-)
+from clearwood.fairness.predictors.response import fitted_to, schema_of, with_roles
 from clearwood.fairness.predictors.training import training_table
+from clearwood.fitted import FittedModel
 from clearwood.models import TableModel
 from clearwood.table import Role, Schema, Table, Task, gap_shares
 from clearwood.table import as_table as to_table
@@ -214,8 +207,9 @@ class FairModel(TableModel):
             self._settle_by_group(table, names)
         else:
             self.models_: tuple[Any, ...] = (fitted,)
-            self.inputs_ = features_of(fitted, table)
-            schema = schema_of(fitted, table)
+            view = FittedModel(fitted, table)
+            self.inputs_ = view.features_in(table)
+            schema = schema_of(view, table)
             self._check_seen(schema, names)
             if set(self.inputs_) <= set(names):
                 raise InputError(
@@ -224,11 +218,10 @@ class FairModel(TableModel):
                     value=names[0],
                     hint="without it every prediction is the same.",
                 )
-            self.task_ = task_of(fitted, table)
+            self.task_ = view.task
             self.schema_ = self._schema(schema, table, names)
-            labels = classes_of(fitted)
-            if self.task_.is_classification and labels is not None:
-                self.classes_ = labels
+            if view.classes:
+                self.classes_ = np.asarray(getattr(fitted, "classes_", view.classes))
         self.protected_ = names
         self.n_features_in_ = len(self.schema_.features)
         self.feature_names_in_ = np.array(
@@ -286,10 +279,11 @@ class FairModel(TableModel):
                 ) from error
         self.models_ = tuple(models)
         self.inputs_ = blind.features
-        self.task_ = task_of(models[0], table)
+        views = [FittedModel(one, table) for one in models]
+        self.task_ = views[0].task
         self.schema_ = blind.schema
         if self.task_.is_classification:
-            self.classes_ = np.unique(np.concatenate([classes_of(one) for one in models]))
+            self.classes_ = np.unique(np.concatenate([one.classes for one in views]))
 
     def _settle_law(self, fitted: Any, table: Table) -> None:
         """Compute the law of the protected columns, or the distribution between the groups."""
@@ -418,13 +412,9 @@ class FairModel(TableModel):
         table = table.select(self.inputs_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClearwoodWarning)
-            predicted = respond(model, table, self.task_)
-        own = classes_of(model)
-        if not self.task_.is_classification or own is None or len(own) == len(self.classes_):
-            return predicted
-        every = np.zeros((len(predicted), len(self.classes_)))
-        every[:, np.searchsorted(self.classes_, own)] = predicted
-        return every
+            classes = self.classes_ if self.task_.is_classification else ()
+            view = FittedModel(model, task=self.task_, classes=classes)
+            return view.predict(table, scale="response")
 
     def _calibration(self, table: Table, predicted: Floats) -> Calibration:
         """Bring the mean prediction to that of the target; of the model where none is known."""

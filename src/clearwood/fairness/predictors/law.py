@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.weights import counted
 from clearwood.explanation import learner_players
-from clearwood.fairness.predictors.response import forest_of
+from clearwood.fitted import FittedModel
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Kind, Table, identical_rows
@@ -216,7 +216,7 @@ def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:
     own = {column.name: column for column in cells.columns}
     base = table.take(np.zeros(cells.n_rows, np.intp))
     rows = replace(base, columns=tuple(own.get(c.name, c) for c in base.columns))
-    forest = forest_of(model)
+    forest = None if model is None else FittedModel(model).forest
     if forest is not None:
         seen = [k for k, g in enumerate(forest.groups) if forest.columns[g] in own]
         values = forests.rounded(forest, forest.matrix(rows))

@@ -8,9 +8,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.draws import draw_rows
-from clearwood.fairness.predictors.response import features_of, forest_of, respond, task_of
+from clearwood.fitted import FittedModel
 from clearwood.forest import Forest
-from clearwood.models import TableModel
 from clearwood.table import Column, StandIn, Table, stand_ins_of
 from clearwood.table import as_table as to_table
 
@@ -58,12 +57,12 @@ def used_columns(model: Any, table: Table, names: Sequence[str]) -> tuple[str, .
     >>> used_columns(cw.learner("glm").fit(policies), policies, policies.protected)
     ('gender',)
     """
-    own = [name for name in names if name in features_of(model, table)]
-    forest = forest_of(model)
-    if forest is not None:
-        splits = _columns_that_matter(forest)
+    view = FittedModel(model, table)
+    own = [name for name in names if name in view.features_in(table)]
+    if view.forest is not None:
+        splits = _columns_that_matter(view.forest)
         return tuple(name for name in own if name in splits)
-    return tuple(name for name in own if _changes(model, table, name))
+    return tuple(name for name in own if _changes(view, table, name))
 
 
 def stand_ins_in(model: Any, table: Table, protected: Sequence[str]) -> tuple[StandIn, ...]:
@@ -78,7 +77,7 @@ def stand_ins_in(model: Any, table: Table, protected: Sequence[str]) -> tuple[St
     protected
         The protected columns.
     """
-    names = table.features if model is None else features_of(model, table)
+    names = table.features if model is None else FittedModel(model, table).features_in(table)
     features = [name for name in names if name in table.names and name not in protected]
     found = stand_ins_of(table, protected, features)
     if model is None or not found:
@@ -100,13 +99,12 @@ def _columns_that_matter(forest: Forest) -> frozenset[str]:
     return frozenset(forest.columns[k] for k in np.unique(forest.groups[forest.feature[matters]]))
 
 
-def _changes(model: Any, table: Table, name: str) -> bool:
+def _changes(model: FittedModel, table: Table, name: str) -> bool:
     """Whether the prediction of some row changes with the values of a column."""
-    if isinstance(model, TableModel):
-        table = to_table(table, schema=model.schema_)
+    if model.schema is not None:
+        table = to_table(table, schema=model.schema)
     rows = table.take(draw_rows(table.n_rows, _ROWS, seed=0))
-    task = task_of(model, table)
-    before = respond(model, rows, task)
+    before = model.predict(rows, scale="response")
     size = max(float(np.abs(before).max()), 1e-300)
     column = rows.column(name)
     values = np.array(_values(table.column(name)), column.values.dtype)
@@ -115,7 +113,7 @@ def _changes(model: Any, table: Table, name: str) -> bool:
         turned = values[(np.arange(len(column)) + shift) % len(values)]
         held = replace(column, values=turned)
         columns = tuple(held if one.name == name else one for one in rows.columns)
-        after = respond(model, replace(rows, columns=columns), task)
+        after = model.predict(replace(rows, columns=columns), scale="response")
         if np.abs(after - before).max() > _ROUNDING * size:
             return True
     return False
