@@ -13,7 +13,8 @@ def table(**roles):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 2)) @ np.linalg.cholesky([[1, 0.6], [0.6, 1]]).T
     amount = rng.uniform(0.2, 3, 2000)
-    columns = {"a": x[:, 0], "b": x[:, 1], "amount": amount, "y": rng.poisson(np.exp(x[:, 0] / 3))}
+    y = rng.poisson(np.exp(x[:, 0] / 3))
+    columns = {"a": x[:, 0], "b": x[:, 1], "amount": amount, "size": amount[::-1], "y": y}
     return cw.read(columns, target="y", task="count", **roles)
 
 
@@ -26,7 +27,12 @@ def words(page, name):
 
 @pytest.mark.parametrize(
     ("roles", "by"),
-    [({}, "rows"), ({"weight": "amount"}, "weight"), ({"exposure": "amount"}, "exposure")],
+    [
+        ({}, "rows"),
+        ({"weight": "amount"}, "weight"),
+        ({"exposure": "amount"}, "exposure"),
+        ({"exposure": "amount", "weight": "size"}, "exposure times weight"),
+    ],
 )
 def test_shares_and_medians_say_what_they_are_weighted_by(roles, by):
     data = table(**roles)
@@ -59,3 +65,48 @@ def test_shares_of_variance_of_associated_columns_say_of_which_sum():
     apart = dict(zip("ab", rng.normal(size=(2, 4000)), strict=True))
     page = cw.report(linear, apart, quick=True, sections=["summary"])
     assert "times the variance" not in words(page, "summary")
+
+
+@pytest.mark.parametrize("learner", ["prim", "rules", "hme"])
+def test_equations_say_what_their_shares_are_of(learner):
+    """The number is checked too: it is the share of that by which rows count."""
+    for roles, by in (({}, "rows"), ({"exposure": "amount", "weight": "size"}, "the exposure t")):
+        data = table(**roles)
+        model = cw.learner(learner).fit(data)
+        written = cw.models.equation(model)
+        assert written.counted_by == data.counted_by
+        assert f"of {by}" in " ".join(str(written).split()) or learner == "hme"
+        assert (f"share of {data.counted_by}" in str(written)) == (learner == "hme")
+    free = cw.learner("prim").fit(data.X, data.y, sample_weight=data.weights)
+    assert cw.models.equation(free).counted_by == "weight"
+
+
+@pytest.mark.parametrize("weight", [None, "amount"])
+def test_points_and_coefficients_say_what_their_shares_are_of(weight):
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=800), "g": rng.choice(list("ab"), 800)}
+    late = np.where(columns["a"] + rng.normal(size=800) > 0, "yes", "no")
+    amount = rng.uniform(0.2, 3, 800)
+    data = cw.read({**columns, "amount": amount, "late": late}, target="late", weight=weight)
+    data = data if weight else data.select(["a", "g", "late"])
+    by = "rows" if weight is None else "the weight"
+    model = cw.learner("scorecard").fit(data)
+    points = cw.factors(model, data, points=(600, 50, 20)).points
+    assert f"% of {by}" in repr(points)
+    assert f"% of {by} cross" in points.rounding.text
+    linear = cw.coefficients(cw.learner("logistic").fit(data), data)
+    assert linear.counted_by == data.counted_by
+    mass = amount if weight else np.ones(800)
+    place = list(linear.levels).index("b")
+    assert linear.shares[place] == pytest.approx(mass[columns["g"] == "b"].sum() / mass.sum())
+
+
+def test_a_number_of_a_column_is_written_in_one_way_on_a_page():
+    rng = np.random.default_rng(3)
+    income = np.append(rng.integers(9_000, 60_000, 299), 65_237)
+    data = {"income": income, "y": income / 1000 + rng.normal(0, 3, 300)}
+    table = cw.read(data, target="y")
+    page = cw.report(cw.learner("ols").fit(table), table, test=table, quick=True).to_html()
+    assert "65,237" in page
+    for other in ("65,240", "65,200", "65237 ", "65237<"):
+        assert other not in page

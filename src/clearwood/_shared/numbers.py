@@ -12,6 +12,7 @@ __all__ = [
     "interval",
     "number",
     "percent",
+    "share_of",
     "size",
 ]
 
@@ -61,17 +62,18 @@ def number(value: float, digits: int = IN_SENTENCES, *, longest: int = 12) -> st
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
-def cell(value: Any, digits: int = IN_SENTENCES) -> str:
-    """Write a value of a column as it is named in sentences and pictures.
+def cell(value: Any) -> str:
+    """Write a value of a column, the same way wherever it is named: sentences, tables, pictures.
 
-    Years, and other whole numbers below 10,000, keep all digits and have no separator.
+    Numbers keep all digits before the decimal point, and in all at least four; thousands are
+    apart from 10,000 on, since numbers below may be years.
 
     Examples
     --------
     >>> cell(0.123456), cell("city"), cell(None), cell(float("nan"))
-    ('0.123', 'city', 'missing', 'missing')
-    >>> cell(2005.0), cell(20051.0)
-    ('2005', '20,100')
+    ('0.1235', 'city', 'missing', 'missing')
+    >>> cell(2005.0), cell(2005.37), cell(65237.0), cell(65237.41)
+    ('2005', '2005', '65,237', '65,237')
     """
     import numpy as np
 
@@ -82,9 +84,9 @@ def cell(value: Any, digits: int = IN_SENTENCES) -> str:
     if not isinstance(value, float | np.floating):
         return str(value)
     exact = float(value)
-    if abs(exact) >= _SEPARATED:
-        return number(exact, digits)
-    return f"{exact:.0f}" if exact.is_integer() else number(exact, digits).replace(",", "")
+    whole = len(f"{abs(exact):.0f}") if math.isfinite(exact) else 0
+    text = number(exact, max(IN_TABLES, whole))
+    return text if abs(exact) >= _SEPARATED else text.replace(",", "")
 
 
 def percent(share: float, digits: int = IN_SENTENCES) -> str:
@@ -105,6 +107,17 @@ def percent(share: float, digits: int = IN_SENTENCES) -> str:
     if 99.95 <= value < 100:
         return "over 99.9 %"
     return f"{number(value, digits)} %"
+
+
+def share_of(share: float, counted_by: str = "rows") -> str:
+    """Write a share with what it is a share of: rows, or what rows count by.
+
+    Examples
+    --------
+    >>> share_of(0.4), share_of(0.4, "exposure"), share_of(0.4, "exposure times weight")
+    ('40 % of rows', '40 % of the exposure', '40 % of the exposure times weight')
+    """
+    return f"{percent(share)} of {counted_by if counted_by == 'rows' else f'the {counted_by}'}"
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:

@@ -11,7 +11,7 @@ from scipy import stats
 from clearwood._shared.arrays import Floats
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.numbers import cell
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted, effective, quantiles
 from clearwood.checks.column_pairs import is_ordered
@@ -294,7 +294,7 @@ def _typical(sample: _Sample) -> str:
     middle = float(quantiles(known, 0.5, sample.weights[~column.missing]))
     if column.kind is Kind.DATE:
         return str(np.datetime64(int(middle), "us").astype("datetime64[D]"))
-    return number(middle, IN_TABLES)
+    return cell(middle)
 
 
 def _holm(p_values: Floats) -> Floats:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.frames import unique_name
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import cell, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.evaluation.intervals import Mean, joint_level, positive_ends
 from clearwood.evaluation.pairs import Pairs, bins_of
@@ -194,7 +194,7 @@ def _spans(column: Column, weights: Floats, which: Index, most: int) -> list[str
 
 
 def _written(value: Any, *, is_date: bool) -> str:
-    return str(value.astype("datetime64[D]")) if is_date else number(value, 4)
+    return str(value.astype("datetime64[D]")) if is_date else cell(value)
 
 
 def _levels(column: Column, weights: Floats, which: Index) -> list[str]:

@@ -417,8 +417,8 @@ def _others(audited: Audited, names: Sequence[str], permitted: Any) -> list[Colu
 
 
 def _weight_name(audited: Audited) -> str:
-    exposure = audited.table.exposure
-    return exposure if exposure is not None else "weight"
+    exposure, by = audited.table.exposure, audited.table.counted_by
+    return exposure if exposure is not None and by == "exposure" else by
 
 
 def _conditions(

@@ -454,6 +454,8 @@ class Learner(TableModel):
             )
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
         self.training_ = self._training(table, table, settings, start, target)
+        if sample_weight is not None:
+            self.training_["counted_by"] = "weight"
         self._tell_left_out()
         return self
 
@@ -509,6 +511,7 @@ class Learner(TableModel):
             of_target["target_range"] = [float(np.nanmin(target)), float(np.nanmax(target))]
         return {
             "rows": table.n_rows,
+            "counted_by": table.schema.counted_by,
             "dropped": table.dropped,
             "columns": len(table.features),
             "model_columns": len(self.encoder_.columns_),

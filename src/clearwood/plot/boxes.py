@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.frames import plain
-from clearwood._shared.numbers import number, percent
+from clearwood._shared.numbers import number, share_of
 from clearwood.plot.style import AXIS, DOWN, GREY, PERCENT_AXIS, chart_of, headed, rule
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def plot_boxes(result: "BoxList") -> Any:
         for name, mean in ((_FOUND, found), (_OTHER, other))
         if mean is not None
     ]
-    x = alt.X("support:Q", title="share of rows in the box", axis=alt.Axis(**PERCENT_AXIS))
+    share = f"share of {result.counted_by} in the box"
+    x = alt.X("support:Q", title=share, axis=alt.Axis(**PERCENT_AXIS))
     y = alt.Y("mean:Q", title="mean in the box", axis=alt.Axis(**AXIS), scale=alt.Scale(zero=False))
     colour = alt.Color(
         "rows:N", scale=alt.Scale(domain=[_FOUND, _OTHER], range=[GREY, DOWN]), title=None
@@ -40,7 +41,7 @@ def plot_boxes(result: "BoxList") -> Any:
         .encode(x=x, y=y, tooltip=[alt.Tooltip("box:N"), alt.Tooltip("mean:Q", format=".4g")])
     )
     written = "; ".join(
-        f"box {k + 1}, {percent(row.support)} of rows, mean {number(row.mean)}"
+        f"box {k + 1}, {share_of(row.support, result.counted_by)}, mean {number(row.mean)}"
         for k, row in enumerate(result.rows)
     )
     return headed(

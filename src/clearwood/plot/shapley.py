@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood._shared.numbers import IN_TABLES, cell
+from clearwood._shared.numbers import cell
 from clearwood.plot.style import (
     AXIS,
     DOWN,
@@ -177,7 +177,7 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
 def _ranks(result: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
     """Return each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
     column = result.data[k]
-    written = [cut(cell(value, IN_TABLES)) for value in column.labels()]
+    written = [cut(cell(value)) for value in column.labels()]
     if column.is_coded or column.values.dtype.kind not in "fM":
         ordered = column.is_coded and column.kind.value in ("ordered category", "yes/no")
         codes = column.values.astype(np.float64) if ordered else np.full(len(column), np.nan)
@@ -219,7 +219,7 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
     shown, others = order[:most], order[most:]
     steps = [
         (
-            f"{cut(one.columns[k])} = {cut(cell(one.data[k].labels()[at], IN_TABLES))}",
+            f"{cut(one.columns[k])} = {cut(cell(one.data[k].labels()[at]))}",
             float(values[k]),
         )
         for k in shown

@@ -137,7 +137,7 @@ def _where(evaluation: Evaluation) -> str:
 def _lift(evaluation: Evaluation, parts: dict[str, Result]) -> Section | None:
     views: list[tuple[str, tuple[Block, ...]]] = []
     lift, double, lorenz = (parts.get(name) for name in ("lift", "double_lift", "lorenz"))
-    by = "exposure" if evaluation.table.exposure is not None else "weight"
+    by = evaluation.table.counted_by
     bins = f"equal {by}" if evaluation.is_weighted else "equally many rows"
     if isinstance(lift, Lift):
         text = (

@@ -106,6 +106,13 @@ class Schema:
         return next((c.name for c in self.columns if c.role is Role.EXPOSURE), None)
 
     @property
+    def counted_by(self) -> str:
+        """What rows count by: "rows", "weight", "exposure" or "exposure times weight"."""
+        roles = {column.role for column in self.columns}
+        by = [role.value for role in (Role.EXPOSURE, Role.WEIGHT) if role in roles]
+        return " times ".join(by) or "rows"
+
+    @property
     def outcome(self) -> str | None:
         """What a prediction is of: the target, with an exposure as a rate: "claims per year"."""
         if self.exposure is None or self.target is None:

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood._shared.numbers import IN_TABLES, count, number
+from clearwood._shared.numbers import cell, count
 from clearwood._shared.results import html_table
 from clearwood.table.column import Column
-from clearwood.table.raw import number_text
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role
 
@@ -71,7 +70,7 @@ def describe_values(column: Column) -> str:
     if column.kind is Kind.DATE:
         return f"{np.datetime_as_string(low, 'D')} to {np.datetime_as_string(high, 'D')}"
     unit = f" {column.unit}" if column.unit and not column.header else ""
-    return f"{_short(low)} to {_short(high)}{unit}"
+    return f"{cell(low)} to {cell(high)}{unit}"
 
 
 def _headline(table: "Table | Parts") -> str:
@@ -103,10 +102,6 @@ def _rows(table: "Table | Parts") -> list[tuple[str, str, str, str, str]]:
         )
         for column in columns[:MOST_COLUMNS]
     ]
-
-
-def _short(value: float) -> str:
-    return number_text(value) if float(value).is_integer() else number(value, IN_TABLES)
 
 
 def _cut(text: str, width: int) -> str:

@@ -245,10 +245,8 @@ class Table:
 
     @property
     def counted_by(self) -> str:
-        """What shares and means of rows count by: "exposure", "weight", or plain "rows"."""
-        if self.exposure is not None:
-            return "exposure"
-        return "rows" if self.weights is None else "weight"
+        """What rows count by: "rows", "weight", "exposure" or "exposure times weight"."""
+        return self.schema.counted_by
 
     @property
     def group(self) -> str | None:

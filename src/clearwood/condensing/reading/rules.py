@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import count, number, percent, share_of
 from clearwood._shared.results import Result
 from clearwood.condensing.reading.wording import Condition, Wording, too_large
 from clearwood.condensing.tree.condensed_tree import CondensedTree
@@ -67,8 +67,7 @@ class Rule(Result):
         when = f"if {' and '.join(self.conditions)}" if self.conditions else "always"
         facts = []
         if self.support is not None:
-            of = "" if self.counted_by == "rows" else "the "
-            facts.append(f"{percent(self.support)} of {of}{self.counted_by}")
+            facts.append(share_of(self.support, self.counted_by))
         if self.accuracy is not None:
             facts.append(f"{percent(self.accuracy)} right")
         if self.mean_error is not None:

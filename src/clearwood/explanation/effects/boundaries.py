@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
-from clearwood._shared.numbers import IN_TABLES, cell, count, number, percent
+from clearwood._shared.numbers import cell, count, number, percent
 from clearwood._shared.results import Result
 from clearwood._shared.weights import quantiles
 from clearwood.models import Learner
@@ -261,7 +261,7 @@ def _code(column: Column, value: Any) -> Any:
 def written(column: Column, value: Any) -> str:
     """Return the value that a column is held at as text."""
     one = replace(column, values=np.array([value], column.values.dtype))
-    return cell(one.labels()[0], IN_TABLES)
+    return cell(one.labels()[0])
 
 
 def _truth(data: Any, n_rows: int, known: Mapping[Any, int]) -> Floats:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, words
-from clearwood._shared.numbers import number, percent
+from clearwood._shared.numbers import number, percent, share_of
 from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.result import Factors
@@ -140,6 +140,8 @@ class Rounding(Result):
     gini_normalised, gini_normalised_exact
         Normalised Gini coefficient (2 AUC - 1) of the whole and of the exact points; None without
         a target.
+    counted_by
+        What the shares are of: "rows", or what they count by, such as "weight".
     """
 
     cutoff: float | None
@@ -148,6 +150,7 @@ class Rounding(Result):
     worst_crossing: float
     gini_normalised: float | None
     gini_normalised_exact: float | None
+    counted_by: str = "rows"
 
     _derived = ("gini_normalised_lost",)
 
@@ -167,10 +170,11 @@ class Rounding(Result):
     def text(self) -> str:
         """The cost in words."""
         if self.cutoff is not None and self.crossing is not None:
-            text = f"{percent(self.crossing)} of the rows cross the cut-off {number(self.cutoff)}"
+            text = f"{share_of(self.crossing, self.counted_by)} cross the cut-off "
+            text += number(self.cutoff)
         else:
             text = (
-                f"at most {percent(self.worst_crossing)} of the rows cross a cut-off "
+                f"at most {share_of(self.worst_crossing, self.counted_by)} cross a cut-off "
                 f"(at {self.worst_cutoff})"
             )
         if self.gini_normalised is None or self.gini_normalised_exact is None:
@@ -203,6 +207,8 @@ class Points(Result):
         What whole points cost.
     notes
         What the reader should know, such as columns that are not in the card.
+    counted_by
+        What shares are of: "rows", or what they count by, such as "weight".
     """
 
     score: float
@@ -213,6 +219,7 @@ class Points(Result):
     outcome: str
     rounding: Rounding
     notes: tuple[str, ...] = ()
+    counted_by: str = "rows"
     schema: Schema
 
     @property
@@ -296,7 +303,7 @@ class Points(Result):
             for cell in term.cells:
                 band = "; ".join(" ".join(cell.label(k).split()) for k in range(len(term.axes)))
                 rate = "" if cell.rate is None else f", rate {percent(cell.rate)}"
-                rows = f"{percent(cell.share)} of the rows{rate}"
+                rows = f"{share_of(cell.share, self.counted_by)}{rate}"
                 lines.append(f"    {cell.points:+d}  {band}: {rows}")
         notes = [f"note: {note}" for note in self.notes]
         return "\n".join([*lines, self.rounding.sentence, *notes])
@@ -377,10 +384,12 @@ def points_of(
         terms=tuple(terms),
         outcome=factors.outcome,
         rounding=Rounding(None, None, 0, 0.0, None, None),
+        counted_by=table.counted_by,
         notes=(*notes, *_without_points(terms)),
         schema=factors.schema,
     )
     rounding = _rounding(exact, result.of(rows), weight, events, cutoff)
+    rounding = replace(rounding, counted_by=table.counted_by)
     object.__setattr__(result, "rounding", rounding)
     return result
 

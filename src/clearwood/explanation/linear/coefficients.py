@@ -341,6 +341,7 @@ def _estimated(
         "confidence": confidence,
         "unit": score.unit,
         "outcome": outcome,
+        "counted_by": table.counted_by,
         "model": learner.name,
         "n_rows": table.n_rows,
     }

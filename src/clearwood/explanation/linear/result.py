@@ -85,6 +85,8 @@ class Coefficients(Result):
         What is predicted: the target, per unit of exposure where there is one.
     model
         The learner.
+    counted_by
+        What `shares` are of: "rows", or what they count by, such as "exposure".
     n_rows, n_groups
         Rows with weight; groups, for clustered errors.
     dispersion
@@ -134,6 +136,7 @@ class Coefficients(Result):
     n_rows: int
     n_groups: int | None
     dispersion: float
+    counted_by: str = "rows"
     notes: tuple[str, ...] = ()
     prior_low: Floats | None = None
     prior_high: Floats | None = None

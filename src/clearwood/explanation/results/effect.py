@@ -249,7 +249,7 @@ class Effect(Result):
             )
             for k in range(0, len(self.grid[0]), step)
         ]
-        headings = (self.columns[0], str(self.unit), "share of rows", "")
+        headings = (self.columns[0], str(self.unit), "share", "")
         return html_table(self._head(), headings, rows, notes)
 
     def to_frame(self, library: str | None = None) -> Any:

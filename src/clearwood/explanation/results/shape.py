@@ -26,8 +26,6 @@ _TURNS, _MENTIONED = 0.05, 0.01
 _RARE = 0.01
 # With more moves than this, a sentence names the extremes instead.
 _MOST_MOVES = 4
-# Values of a column are data, not estimates: they are written nearly in full.
-_DIGITS_OF_VALUES = 6
 
 _SUBJECTS = {
     "marginal": "the average prediction of the rows with the value",
@@ -282,7 +280,7 @@ def _value(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     if isinstance(value, int | float | np.number):
-        return cell(float(value), _DIGITS_OF_VALUES)
+        return cell(float(value))
     return repr(str(value))
 
 

@@ -1,5 +1,6 @@
 """The score of a fitted learner, written out in the user's columns."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
@@ -60,4 +61,6 @@ def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]
     written: Formula | RuleList | BoxList | ExpertTable = model.estimator_.equation(names, levels)
-    return written
+    # shares are of what the rows of the fit counted by, which the estimator does not know by name
+    by = model.training_.get("counted_by", "rows")
+    return replace(written, counted_by=by) if hasattr(written, "counted_by") else written

@@ -13,7 +13,7 @@ from clearwood.evaluation import ByColumn, Evaluation
 from clearwood.reporting.page.blocks import Block, Cell, Sheet
 from clearwood.reporting.page.figures import chart
 
-__all__ = ["band_blocks", "by_columns", "misfit", "sheet_of", "weight_name"]
+__all__ = ["band_blocks", "by_columns", "misfit", "sheet_of"]
 
 
 def by_columns(evaluation: Evaluation, several: Iterable[tuple[str, ...]]) -> Iterable[ByColumn]:
@@ -38,12 +38,7 @@ def misfit(part: ByColumn) -> tuple[int, float]:
 
 def band_blocks(part: ByColumn, evaluation: Evaluation, name: str = "by") -> tuple[Block, ...]:
     """Return the figure and the table of one column, or of a pair."""
-    return chart(name, part.plot()), sheet_of(name, part, weight_name(evaluation))
-
-
-def weight_name(evaluation: Evaluation) -> str:
-    """Return what rows count by."""
-    return "exposure" if evaluation.table.exposure is not None else "weight"
+    return chart(name, part.plot()), sheet_of(name, part, evaluation.table.counted_by)
 
 
 def sheet_of(name: str, result: Result, weight: str = "weight") -> Sheet:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clearwood._shared.numbers import count, percent
+from clearwood._shared.numbers import IN_TABLES, count, percent
 from clearwood.plot import plot_profile
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
@@ -47,12 +47,12 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     if table.dropped:
         first += f" {count(table.dropped, 'row')} without a target had been dropped."
     if table.exposure is not None and table.exposures is not None:
+        total = number(float(table.exposures.sum()), IN_TABLES)
         first += (
             f" The outcome is {named(str(table.outcome))}: {named(str(table.target))} divided by "
-            f"the exposure {named(table.exposure)}, {number(float(table.exposures.sum()))} in "
-            "all. Rows count by their exposure"
-            f"{'' if table.row_weights is None else ' times their weight'}: shares "
-            "and distributions of features are of the exposure."
+            f"the exposure {named(table.exposure)}, {total} in all."
+            f" Rows count by their {table.counted_by}: shares and distributions of features "
+            f"are of the {table.counted_by}."
         )
     elif table.weights is not None:
         first += " Rows count by their weights: every share and distribution here is weighted."

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from clearwood._shared.numbers import count, percent
+from clearwood._shared.numbers import IN_TABLES, count, percent
 from clearwood.explanation import Factors, FactorTerm, Points, Unit
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import (
@@ -63,7 +63,7 @@ _MULTIPLIED = {"relativity": "relativities", "odds ratio": "odds ratios"}
 
 def _introduction(findings: Findings, table: Factors) -> tuple[str, ...]:
     outcome = named(findings.outcome or table.outcome)
-    base = value_of(table.base_value)  # predictions are computed from it, so written in full
+    base = number(table.base_value, 6)  # predictions are computed from it
     if table.ratio_name is None:
         first = f"The predicted {outcome} is the base value, {base}, plus the "
         first += "difference of the cell of each column"
@@ -88,8 +88,11 @@ def _facts(findings: Findings, table: Factors) -> list[tuple[str, str]]:
     facts = [("Base", base)]
     unit = findings.table.schema.unit_of_exposure
     if unit is not None and findings.table.exposures is not None:
-        total = number(float(np.sum(findings.table.exposures)), 4)
-        facts.append(("Exposure", f"{total} in units of one {unit}; shares are by exposure"))
+        total, by = (
+            number(float(np.sum(findings.table.exposures)), IN_TABLES),
+            findings.table.counted_by,
+        )
+        facts.append(("Exposure", f"{total} in units of one {unit}; shares are by {by}"))
     if table.errors is not None:
         facts.append(("Uncertainty", f"{capital(table.headlines[2])}; standard errors of the log"))
     if table.ratio_name is None and table.errors is not None:

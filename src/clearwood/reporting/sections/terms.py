@@ -76,7 +76,7 @@ def _coefficients(table: Coefficients) -> list[Block]:
         **({} if table.r_hat is None else {"R-hat": table.r_hat}),
         **({} if table.effective_size is None else {"effective draws": table.effective_size}),
         **({} if table.ratios is None else {str(table.ratio_name): table.ratios}),
-        "share of rows": table.shares,
+        f"share of {table.counted_by}": table.shares,
     }
     known = {name: values for name, values in numbers.items() if np.isfinite(values).any()}
     rows = tuple(

@@ -43,8 +43,6 @@ __all__ = [
     "where_of",
 ]
 
-# Values of a column are data, not estimates: they are written nearly in full.
-_DIGITS_OF_VALUES = 6
 # Variances that differ by less than this share are called the same.
 _SAME_VARIANCE = 0.02
 # Effects that span less of the predictions' standard deviation than this are called flat.
@@ -109,7 +107,7 @@ def value_of(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     if isinstance(value, int | float | np.number):
-        return cell(float(value), _DIGITS_OF_VALUES)
+        return cell(float(value))
     return f"“{named(str(value))}”"
 
 

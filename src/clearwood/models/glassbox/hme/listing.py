@@ -36,6 +36,8 @@ class ExpertTable(Result):
         Standard deviation of the noise of each expert; NaN where there is none.
     log_likelihood
         The penalised log-likelihood after each step of the best start.
+    counted_by
+        What shares are of: "rows", or what they count by, such as "exposure".
     """
 
     columns: tuple[str, ...]
@@ -45,6 +47,7 @@ class ExpertTable(Result):
     shares: Floats
     noise: Floats
     log_likelihood: Floats
+    counted_by: str = "rows"
 
     def lines(self) -> list[tuple[str, Floats]]:
         """Return the name and the coefficients of each gate and expert."""
@@ -72,7 +75,7 @@ class ExpertTable(Result):
         ]
         n_gates, n_outputs = len(self.gates), len(self.outputs)
         shares = [percent(share) for share in self.shares for _ in range(n_outputs)]
-        rows.append(["share of rows", *[""] * n_gates, *shares])
+        rows.append([f"share of {self.counted_by}", *[""] * n_gates, *shares])
         if np.isfinite(self.noise).all():
             rows.append(["noise", *[""] * n_gates, *(number(one, IN_TABLES) for one in self.noise)])
         return headings, rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.numbers import count, interval, number, percent
+from clearwood._shared.numbers import count, interval, number, share_of
 from clearwood._shared.results import Result
 
 __all__ = ["BoxList", "BoxRow"]
@@ -62,6 +62,8 @@ class BoxList(Result):
         of shape (peels, 3).
     bounds
         Between which values means can lie: 0 and 1 for classes.
+    counted_by
+        What shares are of: "rows", or what they count by, such as "exposure".
     """
 
     direction: str
@@ -69,6 +71,7 @@ class BoxList(Result):
     rows: tuple[BoxRow, ...]
     trajectory: Floats
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    counted_by: str = "rows"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -82,7 +85,7 @@ class BoxList(Result):
                 ends = f", 90 % interval {interval(low, high)}"
             lines += _wrapped(f"{number(row.mean)}  if {row.rule}", indent="  ")
             lines += _wrapped(
-                f"{percent(row.support)} of rows; mean of {count(row.n_held_out, 'row')} "
+                f"{share_of(row.support, self.counted_by)}; mean of {count(row.n_held_out, 'row')} "
                 f"held out{ends}; {number(row.found_mean)} where it was found"
             )
         return "\n".join([*lines, f"  {number(self.mean)}  outside"])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import count, number, share_of
 from clearwood._shared.results import Result
 
 __all__ = ["RuleList", "RuleRow", "write_rows"]
@@ -51,6 +51,8 @@ class RuleList(Result):
         What every row starts from, by output.
     rows
         Rules and lines.
+    counted_by
+        What shares are of: "rows", or what they count by, such as "exposure".
 
     Examples
     --------
@@ -62,6 +64,7 @@ class RuleList(Result):
 
     constant: Mapping[str, float]
     rows: tuple[RuleRow, ...]
+    counted_by: str = "rows"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,7 +80,7 @@ class RuleList(Result):
             sign = "−" if row.coefficient < 0 else "+"
             text = f"  {sign} {number(abs(row.coefficient))}"
             if row.kind == "rule":
-                text += f"  if {row.rule} ({percent(row.support)} of rows)"
+                text += f"  if {row.rule} ({share_of(row.support, self.counted_by)})"
             else:
                 text += f" · {row.rule}"
             lines.append(f"{text} for {row.output}" if several else text)
