@@ -141,8 +141,16 @@ def test_points_that_are_far_apart_are_rounded_as_well(card):
 
 def test_a_curve_and_a_rate_have_no_points():
     data = cw.read(loans(), target="default")
+    model = cw.learner("logistic").fit(data)
     with pytest.raises(InputError, match=r"has a curve, which has no bands.*bands=6"):
-        cw.factors(cw.learner("logistic").fit(data), data, points=(600, 50, 20))
+        cw.factors(model, data, points=(600, 50, 20))
+    # what the hint says works: lines get bands too
+    table = cw.factors(model, data, bands=6, points=(600, 50, 20))
+    [income] = [term for term in table.points.terms if term.columns == ("income",)]
+    assert len(income.axes[0].cuts) == 5
+    odds = 1 / table.points.probability(table.points.of(data)) - 1
+    exact = -model.decision_function(data)
+    assert np.corrcoef(np.log(odds), exact)[0, 1] > 0.98
     claims = cw.read(loans().drop(columns="default"), target="arrears", task="count")
     model = cw.learner("gbm", max_depth=1, max_iter=5).fit(claims)
     with pytest.raises(InputError, match="points are for two classes"):

@@ -285,7 +285,7 @@ class ModelCells:
                 return "curve"
         if not fitted[:, 1:].any():
             return "steps"
-        return "pieces" if self.bands is None or not len(cuts) else "curve"
+        return "pieces" if self.bands is None else "curve"
 
     @cached_property
     def _fine(self) -> dict[int, Floats]:
