@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.models import ScoreParts
-from clearwood.models.glassbox.gam import GamClassifier, GamRegressor
-from clearwood.models.glassbox.gam.response import FamilyName
+from clearwood.models.catalogue.gam.estimators import GamClassifier, GamRegressor
+from clearwood.models.shared.response import FamilyName
 
 __all__ = ["SETTINGS", "BandCoverage", "bands", "report"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit
 
 from clearwood._shared.arrays import Floats
-from clearwood.models.glassbox.bayes.estimators import (
+from clearwood.models.catalogue.bayes.estimators import (
     BayesClassifier,
     BayesPoisson,
     BayesRegressor,

@@ -21,8 +21,8 @@ from scipy.stats import t as student
 
 from benchmarks.bench_bands import CURVES, PROMISED, SETTINGS, BandCoverage, Setting, table
 from clearwood.models import ScoreParts, Spread
-from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
-from clearwood.models.glassbox.mars.estimators import MarsRegressor
+from clearwood.models.catalogue.glass.estimators import GlassClassifier, GlassRegressor
+from clearwood.models.catalogue.mars.estimators import MarsRegressor
 
 __all__ = ["OF_MARS", "WITH_PAIR", "coverage", "lines", "report"]
 

@@ -56,7 +56,7 @@ def _gam(n_rows: int) -> Comparison:
 
 
 def _our_gam(data: tuple[Data, Data], _threads: int) -> Fit:
-    from clearwood.models.glassbox.gam import GamRegressor
+    from clearwood.models.catalogue.gam.estimators import GamRegressor
 
     return lambda: _error(GamRegressor().fit(*data[0]), data)
 
@@ -88,7 +88,7 @@ def _bands(n_rows: int) -> Comparison:
 
 
 def _our_bands(data: Data, _threads: int) -> Fit:
-    from clearwood.models.glassbox.scorecard.bands import BandRules, bands_of
+    from clearwood.models.catalogue.scorecard.bands import BandRules, bands_of
 
     (X, y), rules = data, BandRules(most=6, least=0.05, price=0.0, candidates=200)
 
@@ -134,7 +134,7 @@ def _mars(n_rows: int) -> Comparison:
 
 
 def _our_mars(data: Data, threads: int) -> Fit:
-    from clearwood.models.glassbox.mars.estimators import MarsRegressor
+    from clearwood.models.catalogue.mars.estimators import MarsRegressor
 
     return lambda: np.array(MarsRegressor(max_terms=21, n_jobs=threads).fit(*data).gcv_)
 
@@ -168,7 +168,7 @@ def _glass(n_rows: int, *, classes: bool) -> Comparison:
 
 
 def _our_glass(data: tuple[Data, Data], threads: int) -> Fit:
-    from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
+    from clearwood.models.catalogue.glass.estimators import GlassClassifier, GlassRegressor
 
     kind = GlassClassifier if data[0][1].dtype.kind == "i" else GlassRegressor
     return lambda: _error(kind(n_jobs=threads).fit(*data[0]), data)
@@ -205,7 +205,7 @@ def _error(model: Any, data: tuple[Data, Data]) -> NDArray[np.float64]:
 
 
 def _our_rules(data: tuple[Data, Data], threads: int) -> Fit:
-    from clearwood.models.glassbox.rules.estimators import RulesClassifier, RulesRegressor
+    from clearwood.models.catalogue.rules.estimators import RulesClassifier, RulesRegressor
 
     kind = RulesClassifier if data[0][1].dtype.kind == "i" else RulesRegressor
     return lambda: _error(kind(n_jobs=threads).fit(*data[0]), data)
@@ -236,7 +236,7 @@ def _training_error(model: Any, data: Data) -> NDArray[np.float64]:
 
 
 def _our_tree(data: Data, _threads: int) -> Fit:
-    from clearwood.models.glassbox.cart.estimators import CartRegressor
+    from clearwood.models.catalogue.trees.estimators import CartRegressor
 
     model = CartRegressor(prune=False, min_samples_leaf=5)
     return lambda: _training_error(model.fit(*data), data)

@@ -165,7 +165,7 @@ def _on_new_rows(new: Any) -> Callable[[Any], float]:
 
 
 def _gam(rows: Any, new: Any) -> Ours:
-    from clearwood.models.glassbox.gam import GamRegressor
+    from clearwood.models.catalogue.gam.estimators import GamRegressor
 
     return lambda: GamRegressor().fit(*rows), _on_new_rows(new)
 
@@ -178,6 +178,6 @@ def _tree(rows: Any, new: Any) -> Ours:
 
 
 def _mars(rows: Any, _new: Any, *, degree: int) -> Ours:
-    from clearwood.models.glassbox.mars.estimators import MarsRegressor
+    from clearwood.models.catalogue.mars.estimators import MarsRegressor
 
     return lambda: MarsRegressor(degree=degree).fit(*rows), lambda model: float(model.gcv_)

@@ -134,7 +134,7 @@ def test_a_learner_that_cannot_do_the_task(refused, flowers):
 
 
 def test_an_extra_that_is_not_installed(refused, claims, monkeypatch):
-    monkeypatch.setattr("clearwood.models.entry.find_spec", lambda name: None)
+    monkeypatch.setattr("clearwood.models.entries.entry.find_spec", lambda name: None)
     err = refused("fit", claims, "--target", "accidents", "--learner", "lightgbm")
     assert "pip install 'clearwood[lightgbm]'" in err
 

@@ -14,7 +14,7 @@ def test_every_learner_is_listed_within_80_columns(cli):
 
 
 def test_learners_that_are_not_installed_come_with_the_command(cli, monkeypatch):
-    monkeypatch.setattr("clearwood.models.entry.find_spec", lambda name: None)
+    monkeypatch.setattr("clearwood.models.entries.entry.find_spec", lambda name: None)
     answer = cli("models", "--family", "boosting")
     assert "pip install 'clearwood[lightgbm]'" in answer.out
     assert max(len(line) for line in answer.out.splitlines()) <= 80

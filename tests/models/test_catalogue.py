@@ -291,7 +291,7 @@ def test_a_solver_that_stops_early_is_named():
 def test_a_learner_of_ones_own_can_be_registered(monkeypatch):
     from sklearn.linear_model import TheilSenRegressor
 
-    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._all()))
+    monkeypatch.setattr(catalogue.registry, "_entries", dict(catalogue.registry._all()))
     mine = Entry(
         name="mine",
         title="Theil and Sen's regression",

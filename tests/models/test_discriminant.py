@@ -10,9 +10,9 @@ from sklearn.discriminant_analysis import (
 )
 
 import clearwood as cw
-from clearwood.models.estimators.discriminant import RegularisedDiscriminant
-from clearwood.models.estimators.folds import Folds
-from clearwood.models.estimators.hyperplane import SeparatingHyperplane
+from clearwood.models.catalogue.discriminant.hyperplane import SeparatingHyperplane
+from clearwood.models.catalogue.discriminant.regularised import RegularisedDiscriminant
+from clearwood.models.shared.folds import Folds
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from statsmodels.nonparametric.kernel_regression import KernelReg
 
 import clearwood as cw
-from clearwood.models.estimators.local import LocalRegressor
+from clearwood.models.catalogue.neighbours.local import LocalRegressor
 
 
 def rows(n=80, p=2, seed=0):

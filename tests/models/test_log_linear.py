@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
 
 import clearwood as cw
-from clearwood.models.estimators.log_linear import LogLinear
+from clearwood.models.catalogue.glm.log_linear import LogLinear
 
 X = np.random.default_rng(0).normal(size=(200, 2))
 MEAN = np.exp(0.5 + X @ [0.4, -0.3])

@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
 from clearwood import ClearwoodWarning
-from clearwood.models.estimators import logistic
-from clearwood.models.estimators.logistic import Logistic
-from clearwood.models.families import glm
+from clearwood.models.catalogue import glm
+from clearwood.models.catalogue.glm import logistic
+from clearwood.models.catalogue.glm.logistic import Logistic
 
 
 def rows(n=600, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.models.estimators.natural_spline import NaturalSpline
+from clearwood.models.catalogue.spline.natural_spline import NaturalSpline
 
 
 def basis_of(x, n_knots=6):

@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _registered(folder, monkeypatch):
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._all()))
+    monkeypatch.setattr(catalogue.registry, "_entries", dict(catalogue.registry._all()))
     sys.modules.pop("one_rule", None)
     importlib.import_module("one_rule")
 

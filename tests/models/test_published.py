@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import clearwood as cw
-from clearwood.models.estimators.discriminant import RegularisedDiscriminant
-from clearwood.models.estimators.local import LocalRegressor
+from clearwood.models.catalogue.discriminant.regularised import RegularisedDiscriminant
+from clearwood.models.catalogue.neighbours.local import LocalRegressor
 
 HITTERS = Path(__file__).parents[3] / "shared" / "data" / "hitters.csv"
 BASE = {"League": "A", "Division": "E", "NewLeague": "A"}

@@ -1,6 +1,7 @@
 """A saved model predicts the same bits; a tampered file is refused and runs nothing."""
 
 import functools
+import io
 import json
 import os
 import signal
@@ -8,6 +9,9 @@ import subprocess
 import sys
 import textwrap
 import warnings
+import zipfile
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -26,6 +30,7 @@ import clearwood as cw
 from clearwood import ClearwoodWarning, InputError, files
 from clearwood.models import Entry, catalogue
 from clearwood.models.files.native import take_out
+from clearwood.models.files.renamed import RENAMED
 from clearwood.table import Task
 
 ROWS = 90
@@ -222,7 +227,9 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
         estimates="",
         build=lambda job: Doubled(),
     )
-    monkeypatch.setattr(catalogue, "_entries", {**catalogue._all(), "doubled": entry})
+    monkeypatch.setattr(
+        catalogue.registry, "_entries", {**catalogue.registry._all(), "doubled": entry}
+    )
     data = table(Task.REGRESSION)
     model = cw.learner("doubled").fit(data)
     with pytest.raises(InputError, match=r"Doubled', which loading would refuse.*trusted=\["):
@@ -238,6 +245,52 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
     np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
     with pytest.raises(InputError, match="must be a list of names"):
         cw.load(tmp_path / "m.cw", trusted=name)
+
+
+@pytest.mark.parametrize("name", ["mars", "subset", "lasso", "rules", "local"])
+def test_files_of_earlier_versions_name_classes_by_their_old_places(name, tmp_path):
+    """What the version before wrote: the same file, with the names that it had for the classes."""
+    before = {new: old for old, new in RENAMED.items()}
+    model = fitted(name, Task.REGRESSION)
+    cw.save(model, tmp_path / "m.cw")
+    archive = files.read(tmp_path / "m.cw")
+    changed = []
+
+    def in_old_places(node):
+        if isinstance(node, dict):
+            full = f"{node.get('__module__')}.{node.get('__class__')}"
+            if full in before:
+                changed.append(before[full])
+                node["__module__"], _, node["__class__"] = before[full].rpartition(".")
+        for item in node.values() if isinstance(node, dict) else node:
+            if isinstance(item, dict | list):
+                in_old_places(item)
+
+    with zipfile.ZipFile(io.BytesIO(archive.raw("estimator.skops"))) as packed:
+        members = {member: packed.read(member) for member in packed.namelist()}
+    schema = json.loads(members["schema.json"])
+    in_old_places(schema)
+    assert any(old.endswith(type(model.estimator_).__name__) for old in changed)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        for member, data in {**members, "schema.json": json.dumps(schema)}.items():
+            packed.writestr(member, data)
+    old = {**archive.members, "estimator.skops": buffer.getvalue()}
+    files.write(tmp_path / "old.cw", archive.manifest, old)
+    data = table(Task.REGRESSION)
+    np.testing.assert_array_equal(cw.load(tmp_path / "old.cw").predict(data), model.predict(data))
+    assert cw.inspect(tmp_path / "old.cw").types == cw.inspect(tmp_path / "m.cw").types
+
+
+def test_every_class_that_has_moved_is_where_the_table_says():
+    for old, new in RENAMED.items():
+        module, _, name = new.rpartition(".")
+        library = {"quiet_ebm": "interpret", "network": "torch"}
+        needed = next((library[one] for one in module.split(".") if one in library), "numpy")
+        if find_spec(needed) is not None:
+            assert hasattr(import_module(module), name), old
+        with pytest.raises(ModuleNotFoundError):
+            import_module(old.rpartition(".")[0])
 
 
 def test_functions_that_are_not_known_are_refused_at_saving(tmp_path):

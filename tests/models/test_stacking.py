@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 
 import clearwood as cw
-from clearwood.models.estimators.simplex import SimplexClassifier, SimplexRegressor
+from clearwood.models.catalogue.stacking.simplex import SimplexClassifier, SimplexRegressor
 
 
 def every_weight(n, steps):

@@ -7,7 +7,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.models import Job, Rows, catalogue
-from clearwood.models.estimators import stages as _stages
+from clearwood.models.entries import stages as _stages
 from clearwood.table import Task
 
 BOOSTERS = [entry.name for entry in catalogue.entries() if entry.stages and entry.available]

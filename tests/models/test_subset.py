@@ -7,8 +7,8 @@ import pytest
 import statsmodels.api as sm
 
 import clearwood as cw
-from clearwood.models.estimators.stagewise import StagewiseRegressor
-from clearwood.models.estimators.subset import SubsetRegressor
+from clearwood.models.catalogue.linear.stagewise import StagewiseRegressor
+from clearwood.models.catalogue.linear.subset import SubsetRegressor
 
 
 def problem(n=60, p=8, seed=0, noise=1.0):

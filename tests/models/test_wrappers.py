@@ -9,12 +9,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
 import clearwood as cw
-from clearwood.models.estimators.capped import Capped
-from clearwood.models.estimators.convergence import convergence_named
-from clearwood.models.estimators.folds import Folds
-from clearwood.models.estimators.kernel_ridge import LandmarkKernelRidge
-from clearwood.models.estimators.membership import Membership
-from clearwood.models.estimators.standardised_target import StandardisedTarget
+from clearwood.models.catalogue.kernel_machines.kernel_ridge import LandmarkKernelRidge
+from clearwood.models.catalogue.neighbours.membership import Membership
+from clearwood.models.convergence import convergence_named
+from clearwood.models.shared.capped import Capped
+from clearwood.models.shared.folds import Folds
+from clearwood.models.shared.standardised_target import StandardisedTarget
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = 5e4 + 1e3 * (X @ [1.0, -2.0, 0.0]) + 100 * np.random.default_rng(1).normal(size=60)

@@ -6,22 +6,26 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.models import catalogue
-    from clearwood.models.entry import Entry, Job
-    from clearwood.models.estimators.discriminant import fisher_directions
-    from clearwood.models.estimators.separation import diverging_columns
-    from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
-    from clearwood.models.estimators.subset import fit_criteria
-    from clearwood.models.estimators.unit import unit_of
+    from clearwood.models.catalogue.discriminant.regularised import fisher_directions
+    from clearwood.models.catalogue.hme.listing import ExpertTable
+    from clearwood.models.catalogue.linear.subset import fit_criteria
+    from clearwood.models.catalogue.prim.boxes import BoxList
+    from clearwood.models.catalogue.trees.tree import CartTree
+    from clearwood.models.chosen import chooses_columns, chosen_columns
+    from clearwood.models.entries.entry import Entry, Job
+    from clearwood.models.entries.spaces import Choice, Dimension, Real, Whole
+    from clearwood.models.entries.stages import PATIENCE, Rows, Stages, fit_boosting
+    from clearwood.models.equations import equation, has_equation
     from clearwood.models.extrapolation import Extrapolation, outside_training, rows_outside
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
-    from clearwood.models.files.save import inspect, load, save
     from clearwood.models.fit_state import check_fitted, is_fitted
-    from clearwood.models.glassbox.cart.tree import CartTree
-    from clearwood.models.glassbox.equations import equation, has_equation
-    from clearwood.models.glassbox.hme.listing import ExpertTable
-    from clearwood.models.glassbox.prim.boxes import BoxList
-    from clearwood.models.glassbox.score import (
+    from clearwood.models.learners import Learner, learner
+    from clearwood.models.prediction_intervals import PredictionIntervals
+    from clearwood.models.selection.result import Selection
+    from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
+    from clearwood.models.separation import diverging_columns
+    from clearwood.models.shared.score import (
         Basis,
         ProductTerm,
         ScoreParts,
@@ -30,12 +34,8 @@ if TYPE_CHECKING:
         TermFacts,
         TreeArrays,
     )
-    from clearwood.models.learners import Learner, learner
-    from clearwood.models.prediction_intervals import PredictionIntervals
-    from clearwood.models.selection.chosen import chooses_columns, chosen_columns
-    from clearwood.models.selection.result import Selection
-    from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
-    from clearwood.models.spaces import Choice, Dimension, Real, Whole
+    from clearwood.models.shared.unit import unit_of
+    from clearwood.models.storage import inspect, load, save
     from clearwood.models.table_model import TableModel
     from clearwood.models.written import model_digest, prediction_columns, written_predictions
 else:

@@ -40,24 +40,24 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
-from clearwood.models.entry import Categories, Entry, Job
-from clearwood.models.estimators.convergence import convergence_named
-from clearwood.models.estimators.leaf_size import with_best_leaves
-from clearwood.models.estimators.separation import (
-    warn_of_levels_without_events,
-    warn_of_separation,
-)
-from clearwood.models.estimators.stages import Rows, with_best_trees
-from clearwood.models.estimators.too_large import too_large_named
-from clearwood.models.estimators.unit import multiply, unit_of
+from clearwood.models.convergence import convergence_named
+from clearwood.models.entries.entry import Categories, Entry, Job
+from clearwood.models.entries.stages import Rows, with_best_trees
 from clearwood.models.extrapolation import column_ranges
+from clearwood.models.leaf_size import with_best_leaves
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
 from clearwood.models.selection.spec import read_selection
+from clearwood.models.separation import (
+    warn_of_levels_without_events,
+    warn_of_separation,
+)
+from clearwood.models.shared.unit import multiply, unit_of
 from clearwood.models.streaming import check_streams, fit_in_parts
 from clearwood.models.table_model import TableModel
+from clearwood.models.too_large import too_large_named
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
 from clearwood.table import (

@@ -5,7 +5,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.models import catalogue
-from clearwood.models.entry import Entry
+from clearwood.models.entries.entry import Entry
 from clearwood.table import (
     DIRECTIONS,
     Encoder,

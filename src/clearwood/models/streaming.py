@@ -18,10 +18,9 @@ from clearwood._shared.memory import free_memory
 from clearwood._shared.progress import progress
 from clearwood.files import atomic_write
 from clearwood.models import catalogue
-from clearwood.models.encoded_rows import Encoding
-from clearwood.models.entry import Entry, Job
-from clearwood.models.estimators.stages import MORE, QUICK_RATE, best_stage, checked_rate
-from clearwood.models.estimators.streams import (
+from clearwood.models.entries.entry import Entry, Job
+from clearwood.models.entries.stages import MORE, QUICK_RATE, best_stage, checked_rate
+from clearwood.models.entries.streams import (
     AfterRound,
     Grown,
     Moments,
@@ -30,9 +29,10 @@ from clearwood.models.estimators.streams import (
     Scratch,
     Streams,
 )
-from clearwood.models.estimators.unit import multiply
-from clearwood.models.moments import fit_to_moments
-from clearwood.models.newton import fit_by_newton
+from clearwood.models.over_parts.encoded_rows import Encoding
+from clearwood.models.over_parts.moments import fit_to_moments
+from clearwood.models.over_parts.newton import fit_by_newton
+from clearwood.models.shared.unit import multiply
 from clearwood.parallel import cluster
 from clearwood.table import Parts, Task
 
@@ -192,7 +192,7 @@ class RowsToFit(Protocol):
 @contextmanager
 def _rows(encoding: Encoding, streams: Streams, *, distributed: bool | None) -> Iterator[RowsToFit]:
     """Encode all rows, here or on the workers of the cluster."""
-    from clearwood.models.on_cluster import rows_on_cluster
+    from clearwood.models.over_parts.on_cluster import rows_on_cluster
 
     client = cluster()
     if client is not None and (distributed or (distributed is None and not _bins_fit(encoding))):

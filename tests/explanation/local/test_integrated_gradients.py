@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.models.networks.estimators import NetworkRegressor
+from clearwood.models.catalogue.network.estimators import NetworkRegressor
 
 pytest.importorskip("torch")
 

@@ -7,7 +7,7 @@ from rows_in_parts import both
 
 import clearwood as cw
 from clearwood.models import catalogue
-from clearwood.models.estimators.streams import Moments
+from clearwood.models.entries.streams import Moments
 
 NAMES = [one.name for one in catalogue.entries() if isinstance(one.streams, Moments)]
 

@@ -11,7 +11,8 @@ from rows_in_parts import both, frame
 from sklearn.base import clone
 
 import clearwood as cw
-from clearwood.models import on_cluster, streaming
+from clearwood.models import streaming
+from clearwood.models.over_parts import on_cluster
 
 distributed = pytest.importorskip("distributed")
 
@@ -73,7 +74,7 @@ def _growing_no_further(most, go_on):
     def grow(member, report):  # in the processes, which cannot import this module
         import time
 
-        from clearwood.models import on_cluster
+        from clearwood.models.over_parts import on_cluster
 
         def reported(event):
             report(event)

@@ -5,8 +5,9 @@ import pytest
 from rows_in_parts import both, frame
 
 import clearwood as cw
-from clearwood.models import encoded_rows, streaming
-from clearwood.models.estimators import streams
+from clearwood.models import streaming
+from clearwood.models.catalogue.boosting import streams
+from clearwood.models.over_parts import encoded_rows
 
 LEARNERS = ["lightgbm", "xgboost"]
 

@@ -128,7 +128,7 @@ def _within(numbers: NDArray[Any], length: int) -> bool:
 
 
 _CHECKS = {
-    "clearwood.models.glassbox.cart.tree.CartTree": _cart_is_sound,
+    "clearwood.models.catalogue.trees.tree.CartTree": _cart_is_sound,
     "sklearn.tree._tree.Tree": _tree_is_sound,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _histogram_tree_is_sound,
     "sklearn.neighbors._kd_tree.KDTree": _search_tree_is_sound,

@@ -14,6 +14,7 @@ from clearwood._shared.errors import Call, InputError, words
 from clearwood.files import damaged, to_array, to_json
 from clearwood.models.files.audit import Audit, Refused, audit
 from clearwood.models.files.integrity import check_structure
+from clearwood.models.files.renamed import with_current_names
 
 __all__ = ["examine", "pack_estimator", "unpack_estimator"]
 
@@ -47,12 +48,8 @@ def pack_estimator(estimator: Any) -> bytes:
         ) from error
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         tidied = _Tidied(json.loads(archive.read(_SCHEMA)))
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as tidy:
-            tidy.writestr(zipfile.ZipInfo(_SCHEMA, _NO_DATE), _dumped(tidied.schema))
-            for old, new in tidied.files.items():
-                tidy.writestr(zipfile.ZipInfo(new, _NO_DATE), _without_gaps(archive.read(old)))
-    return buffer.getvalue()
+        arrays = {new: _without_gaps(archive.read(old)) for old, new in tidied.files.items()}
+    return _zipped({_SCHEMA: _dumped(tidied.schema), **arrays})
 
 
 def _without_gaps(data: bytes) -> bytes:
@@ -114,12 +111,27 @@ class _Tidied:
 
 def examine(data: bytes, trusted: Iterable[str] = ()) -> Audit:
     """List what a stored estimator is made of, without building it."""
-    entries = _entries(data)
+    entries = _entries(_with_current_names(data))
     schema = to_json(entries.pop(_SCHEMA), member="the model's description")
     for name, array in entries.items():
         if not array.startswith(_NUMPY_MAGIC):
             raise _not_packed(f"{name!r} is not an array")
     return audit(schema, entries, trusted)
+
+
+def _with_current_names(data: bytes) -> bytes:
+    """Return a stored estimator with the names that its classes have now."""
+    entries = _entries(data)
+    schema = with_current_names(entries[_SCHEMA])
+    return data if schema is entries[_SCHEMA] else _zipped({**entries, _SCHEMA: schema})
+
+
+def _zipped(entries: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in entries.items():
+            archive.writestr(zipfile.ZipInfo(name, _NO_DATE), data)
+    return buffer.getvalue()
 
 
 def _entries(data: bytes) -> dict[str, bytes]:
@@ -165,6 +177,7 @@ def unpack_estimator(
     InputError
         Where a type is not trusted, before anything is imported or run.
     """
+    data = _with_current_names(data)
     content = examine(data, trusted)
     if content.refused:
         raise _refusal(content.refused)

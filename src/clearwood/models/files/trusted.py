@@ -204,51 +204,20 @@ _PARTS = _names(
     }
 )
 
-#: Estimators written here; none of them takes a function or opens a file.
-_OURS = _names(
+#: What several learners share; none of it takes a function or opens a file. What a single learner
+#: holds is named by its entry.
+_SHARED = _names(
     {
-        "clearwood.models.estimators.capped": "Capped WeightedCapped",
-        "clearwood.models.estimators.discriminant": "RegularisedDiscriminant",
-        "clearwood.models.estimators.folds": "Folds",
-        "clearwood.models.estimators.hyperplane": "SeparatingHyperplane",
-        "clearwood.models.estimators.kernel_ridge": "LandmarkKernelRidge",
-        "clearwood.models.estimators.local": "LocalRegressor",
-        "clearwood.models.estimators.log_linear": "LogLinear",
-        "clearwood.models.estimators.logistic": "Logistic",
-        "clearwood.models.estimators.membership": "Membership",
-        "clearwood.models.estimators.natural_spline": "NaturalSpline SplinePipeline",
-        "clearwood.models.estimators.ordered": "OrderedRegression",
-        "clearwood.models.estimators.quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
-        "clearwood.models.estimators.rare_classes": "LinearDiscriminant QuadraticDiscriminant",
-        "clearwood.models.estimators.simplex": "SimplexClassifier SimplexRegressor",
-        "clearwood.models.estimators.standardised_target": "StandardisedTarget",
-        "clearwood.models.estimators.stagewise": "StagewiseRegressor",
-        "clearwood.models.estimators.stepwise": "StepwiseLars StepwiseOMP",
-        "clearwood.models.estimators.subset": "SubsetRegressor",
-        "clearwood.models.glassbox.bayes.estimators": "BayesClassifier BayesPoisson BayesRegressor",
-        "clearwood.models.glassbox.cart.estimators": "CartClassifier CartRegressor",
-        "clearwood.models.glassbox.cart.tree": "CartTree",
-        "clearwood.models.glassbox.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
-        "clearwood.models.glassbox.gam.bases": "Beyond LevelBasis SplineBasis",
-        "clearwood.models.glassbox.gam.estimators": "GamClassifier GamRegressor",
-        "clearwood.models.glassbox.prim.estimators": "PrimClassifier PrimPoisson PrimRegressor",
-        "clearwood.models.glassbox.rules.conditions": "Among Between Line Rule",
-        "clearwood.models.glassbox.rules.estimators": "RulesClassifier RulesPoisson RulesRegressor",
-        "clearwood.models.glassbox.scorecard.bands": "Bands",
-        "clearwood.models.glassbox.scorecard.estimators": "ScorecardClassifier",
-        "clearwood.models.glassbox.hme.estimators": "HmeClassifier HmePoisson HmeRegressor",
-        "clearwood.models.glassbox.isle.estimators": "IsleClassifier IslePoisson IsleRegressor",
-        "clearwood.models.glassbox.glass.estimators": "GlassClassifier GlassRegressor",
-        "clearwood.models.glassbox.planted.estimators": "PlantedClassifier PlantedPoisson "
-        "PlantedRegressor",
-        "clearwood.models.glassbox.planted.leaves": "Steps",
-        "clearwood.models.networks.estimators": "CnnClassifier CnnRegressor NetworkClassifier "
-        "NetworkRegressor TransformerClassifier TransformerRegressor",
+        "clearwood.models.shared.capped": "Capped WeightedCapped",
+        "clearwood.models.shared.conditions": "Among Between Line Rule",
+        "clearwood.models.shared.folds": "Folds",
+        "clearwood.models.shared.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
+        "clearwood.models.shared.standardised_target": "StandardisedTarget",
     }
 )
 
 #: What is trusted whatever the catalogue holds.
-_ALWAYS = _ESTIMATORS | _PARTS | _OURS
+_ALWAYS = _ESTIMATORS | _PARTS | _SHARED
 
 
 def objects() -> frozenset[str]:

@@ -16,7 +16,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.weights import counted
 from clearwood.checks import effective_rows, is_ordered, ranks
-from clearwood.models.estimators.folds import Folds
+from clearwood.models.shared.folds import Folds
 from clearwood.table import Column, Kind, Table, Task
 
 __all__ = ["Candidates", "candidates", "standardised"]

@@ -1,0 +1,169 @@
+"""Generalised linear models with a log link, with the distribution inferred from the target."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import TweedieRegressor
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Setting, words
+from clearwood.models.catalogue.glm.negative_binomial import fit_negative_binomial
+from clearwood.models.shared.iterations import Curve, minimum, sums_over
+
+__all__ = ["DISTRIBUTIONS", "LogLinear"]
+
+#: With more columns, second derivatives take longer than many steps without them.
+_MOST_COLUMNS = 1_500
+
+DISTRIBUTIONS = ("poisson", "negative-binomial", "gamma", "tweedie")
+
+
+class LogLinear(RegressorMixin, BaseEstimator):
+    """A generalised linear model whose coefficients multiply the mean.
+
+    Parameters
+    ----------
+    distribution
+        "poisson" for counts, "negative-binomial" for counts whose variance m + θ m² grows with the
+        square of their mean m, "gamma" for positive amounts, "tweedie" for amounts with zeros;
+        "auto" takes the gamma distribution where every target is positive, else Tweedie's.
+    power
+        Variance power of Tweedie's distribution, between 1 and 2.
+    alpha
+        Weight of the squared penalty, beside the mean deviance of the target divided by its mean:
+        the unit of the target changes the intercept and nothing else.
+
+    Attributes
+    ----------
+    model_ : TweedieRegressor
+    distribution_ : str
+    overdispersion_ : float
+        θ of the negative binomial distribution, by maximum likelihood; zero for others.
+    coef_ : ndarray
+    intercept_ : float
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    >>> model = LogLinear(distribution="poisson", alpha=0.0).fit(X, [1, 3, 5, 3])
+    >>> model.predict([[0.0], [1.0]]).round(3)
+    array([2., 4.])
+    """
+
+    def __init__(
+        self, *, distribution: str = "auto", power: float = 1.5, alpha: float = 1e-4
+    ) -> None:
+        self.distribution = distribution
+        self.power = power
+        self.alpha = alpha
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Check that the target suits the distribution, then fit.
+
+        ``exposure`` is the part of the weights that is exposure, all of them when None: the
+        variance of negative binomial counts depends on it.
+        """
+        matrix, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        target = np.asarray(target, dtype=np.float64)
+        weight: Floats = _check_sample_weight(sample_weight, matrix, dtype=np.float64)
+        self.distribution_ = self._distribution(target)
+        self.overdispersion_ = 0.0
+        if self.distribution_ == "negative-binomial":
+            return self._fit_negative_binomial(matrix, target, weight, exposure)
+        power = {"poisson": 1.0, "gamma": 2.0}.get(self.distribution_, self.power)
+        # penalty and tolerance then mean the same in every unit
+        mean = float(np.average(target, weights=weight))
+        target = target / mean
+        self.model_ = TweedieRegressor(
+            power=power, link="log", alpha=self.alpha, max_iter=5_000, tol=1e-9
+        )
+        if matrix.shape[1] > _MOST_COLUMNS:
+            self.model_.fit(matrix, target, sample_weight=weight)
+        else:
+            # the library's own solvers stop short of the minimum
+            self.model_.fit(np.zeros((2, matrix.shape[1])), np.ones(2))
+            curve = Curve("log", power)
+            found = minimum(
+                lambda coefficients, _: sums_over(matrix, target, weight, curve, coefficients),
+                np.zeros(matrix.shape[1] + 1),
+                float(self.alpha),
+                name="glm",
+            )
+            self.model_.coef_, self.model_.intercept_ = found[:-1], float(found[-1])
+        self.model_.intercept_ += np.log(mean)
+        self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
+        return self
+
+    @property
+    def takes_any_unit(self) -> bool:
+        """Whether exposures must not be divided: negative binomial counts need the counts."""
+        return self.distribution == "negative-binomial"
+
+    def _fit_negative_binomial(
+        self, matrix: Floats, target: Floats, weight: Floats, exposure: ArrayLike | None
+    ) -> Self:
+        shares = weight if exposure is None else np.asarray(exposure, np.float64)
+        found = fit_negative_binomial(
+            matrix, target, weight, np.where(weight > 0, shares, 1.0), alpha=float(self.alpha)
+        )
+        # predicts like a Poisson regression: the link is the same
+        self.model_ = TweedieRegressor(power=1.0, link="log", alpha=self.alpha)
+        self.model_.fit(np.zeros((2, matrix.shape[1])), np.ones(2))
+        self.model_.coef_, self.model_.intercept_ = found.coefficients, found.intercept
+        self.coef_, self.intercept_ = found.coefficients, found.intercept
+        self.overdispersion_ = found.overdispersion
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Predict the mean."""
+        check_is_fitted(self)
+        predicted: Floats = self.model_.predict(X)
+        return predicted
+
+    def _distribution(self, target: Floats) -> str:
+        chosen = self.distribution
+        if chosen == "auto":
+            chosen = "gamma" if target.min() > 0 else "tweedie"
+        if chosen == "tweedie" and not 1 < self.power < 2:
+            raise InputError(
+                words(Setting("power", self.power), " is not between 1 and 2"),
+                parameter="power",
+                value=self.power,
+                hint=words(
+                    "use ",
+                    Setting("distribution", "poisson"),
+                    " for power 1 and ",
+                    Setting("distribution", "gamma"),
+                    " for power 2.",
+                ),
+            )
+        if target.min() < 0:
+            raise InputError(
+                f"the log link needs targets of at least zero, and the smallest is "
+                f"{target.min():g}",
+                parameter="target",
+                value=float(target.min()),
+                hint="use 'ols' or 'ridge' for targets of either sign.",
+            )
+        if chosen == "gamma" and target.min() == 0:
+            raise InputError(
+                f"the gamma distribution needs positive targets, and "
+                f"{np.count_nonzero(target == 0)} are zero",
+                parameter="distribution",
+                value="gamma",
+                hint=words("use ", Setting("distribution", "tweedie"), ", which allows zeros."),
+            )
+        if not target.any():
+            raise InputError(
+                "every target is zero", parameter="target", hint="there is nothing to learn."
+            )
+        return chosen

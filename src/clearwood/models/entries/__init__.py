@@ -1,0 +1,1 @@
+"""What a learner of the catalogue is described by."""

@@ -1,1 +1,0 @@
-"""Estimators written here, because no kept library has them or ours is much better."""

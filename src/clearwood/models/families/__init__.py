@@ -1,1 +1,0 @@
-"""The entries of the catalogue, one module a family."""

@@ -1,1 +1,0 @@
-"""Bayesian linear, logistic and Poisson regression with posteriors, evidence and intervals."""

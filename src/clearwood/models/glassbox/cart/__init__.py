@@ -1,1 +1,0 @@
-"""Single decision trees: grown exactly, pruned by cross-validation, with surrogates."""

@@ -1,1 +1,0 @@
-"""Hierarchical mixtures of experts: linear models that soft splits mix."""

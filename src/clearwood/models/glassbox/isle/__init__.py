@@ -1,1 +1,0 @@
-"""Importance-sampled learning ensembles: trees re-weighted by the lasso."""

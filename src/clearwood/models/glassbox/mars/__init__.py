@@ -1,1 +1,0 @@
-"""Multivariate adaptive regression splines (MARS): sums of products of hinges."""

@@ -1,1 +1,0 @@
-"""Random planted forests: trees for small sets of columns, added up."""

@@ -1,1 +1,0 @@
-"""Rule ensembles (RuleFit): a sparse sum of rules and lines."""

@@ -1,1 +1,0 @@
-"""Scorecards: bands of columns chosen by their information value, and a logistic regression."""

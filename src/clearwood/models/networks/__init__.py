@@ -1,1 +1,0 @@
-"""Neural networks on PyTorch, an extra: feed-forward, attention over columns, convolution."""

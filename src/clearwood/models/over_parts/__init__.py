@@ -1,0 +1,1 @@
+"""Fits to tables whose rows are read part by part."""
