@@ -521,7 +521,7 @@ def test_miscalibration_is_in_the_summary():
     fine, later = (cw.evaluate(model, two_classes(2, n=3000, shift=s)) for s in (0.0, 1.5))
     assert fine.miscalibrated == ()
     (said, *_) = later.miscalibrated
-    assert said.startswith("predictions are too low: observed expected")
+    assert said.startswith("the predictions are too low: observed / expected")
     assert said in repr(later)
     assert later.to_json()["miscalibrated"][0] == said
 

@@ -11,7 +11,6 @@ from clearwood._shared.checks import check_confidence
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, words
-from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
 from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_in_time, gain_of_units
@@ -46,6 +45,7 @@ from clearwood.benchmarking.standings import (
     by_learner,
     findings_of,
     standings,
+    with_warnings,
 )
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.checks import Twins, repeated_units, trend, twins
@@ -334,9 +334,7 @@ def _result(session: Session, method: Method, reference: str | None) -> Benchmar
                     two_ways=one,
                 )
             )
-    for finding in findings:
-        tell(finding.message)
-    return Benchmark(
+    bench = Benchmark(
         ranked,
         method,
         context,
@@ -349,6 +347,7 @@ def _result(session: Session, method: Method, reference: str | None) -> Benchmar
         several,
         baseline,
     )
+    return with_warnings(bench)
 
 
 def _identical_rows(

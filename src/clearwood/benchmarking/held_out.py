@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking.fitting.work import Outcome, Rows, Unit
-from clearwood.benchmarking.intervals.of_measures import allowances
+from clearwood.benchmarking.intervals.of_measures import Estimator, allowances
+from clearwood.checks import Level
 from clearwood.evaluation import (
     Allowance,
     Estimate,
     Evaluation,
     Interval,
+    level_estimate,
     other_of,
     smooth_estimates,
 )
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "allowances_of",
     "held_out_evaluation",
+    "held_out_level",
     "held_out_rows",
     "inflation_of",
     "no_fold",
@@ -36,9 +39,18 @@ __all__ = [
 
 
 def held_out_evaluation(
-    bench: "Benchmark", learner: str, against: Any, threshold: float | None
+    bench: "Benchmark",
+    learner: str,
+    against: Any,
+    threshold: float | None,
+    allowed: Mapping[str, Allowance] | None = None,
 ) -> Evaluation:
-    """Return the evaluation of a learner, see `Benchmark.evaluation`."""
+    """Return the evaluation of a learner, see `Benchmark.evaluation`.
+
+    ``allowed`` has what the intervals of measures allow for; by default all of them are found.
+    """
+    if allowed is None:
+        allowed = allowances_of(bench, learner, threshold)
     rows, predicted, fits = held_out_rows(bench, learner)
     context, one = bench.context, bench[learner]
     assert context.table.task is not None
@@ -59,7 +71,7 @@ def held_out_evaluation(
         confidence=bench.method.confidence,
         threshold=bench.method.threshold if threshold is None else threshold,
         inflation=inflation_of(bench, learner),
-        allowances=allowances_of(bench, learner, threshold),
+        allowances=allowed,
         against=name,
         others=others,
         compared={against: _gap(bench, against, learner)} if _is_judged(bench, against) else {},
@@ -78,6 +90,17 @@ def held_out_evaluation(
     if name is not None:
         result.lift(against=name)  # refuses what cannot be compared with
     return result
+
+
+def held_out_level(bench: "Benchmark", learner: str) -> Level | None:
+    """Return observed / expected of the held-out rows; None where it is not defined."""
+
+    def estimator(rows: Rows, predicted: Floats, _: Rows) -> Mapping[str, Estimate]:
+        truth = bench.context.codes[rows]
+        return level_estimate(truth, predicted, weights_of(bench, rows), units_of(bench, rows))
+
+    allowed = _allowances(bench, learner, estimator)
+    return held_out_evaluation(bench, learner, None, None, allowed).level
 
 
 def _is_judged(bench: "Benchmark", against: Any) -> bool:
@@ -124,8 +147,6 @@ def allowances_of(
     bench: "Benchmark", learner: str, threshold: float | None
 ) -> Mapping[str, Allowance]:
     """Return what the interval of each measure allows for, where the fits show it."""
-    if bench.method.interval != "nested":
-        return {}
     task = bench.context.table.task
     assert task is not None
 
@@ -141,6 +162,13 @@ def allowances_of(
             threshold=bench.method.threshold if threshold is None else threshold,
         )
 
+    return _allowances(bench, learner, estimator)
+
+
+def _allowances(bench: "Benchmark", learner: str, estimator: Estimator) -> Mapping[str, Allowance]:
+    """Return what the intervals of some measures allow for."""
+    if bench.method.interval != "nested":
+        return {}
     outcomes = (
         (bench.units[key], outcome)
         for key, outcome in bench.outcomes.items()

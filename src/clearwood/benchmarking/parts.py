@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, words
-from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood._shared.progress import progress
 from clearwood.benchmarking.fitting.contenders import BASELINE, Contender, contenders
@@ -48,7 +47,13 @@ from clearwood.benchmarking.over_parts.judging import Judging, LossFile, digest_
 from clearwood.benchmarking.result import Benchmark
 from clearwood.benchmarking.running.findings import ended_early
 from clearwood.benchmarking.running.unit import selected_of
-from clearwood.benchmarking.standings import Method, by_learner, findings_of, standings
+from clearwood.benchmarking.standings import (
+    Method,
+    by_learner,
+    findings_of,
+    standings,
+    with_warnings,
+)
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.losses import Loss
 from clearwood.parallel import State
@@ -323,9 +328,7 @@ class _Session:
             held_out.risks,
             sampled=held_out.sampled,
         )
-        for finding in findings:
-            tell(finding.message)
-        return Benchmark(
+        bench = Benchmark(
             ranked,
             method,
             context,
@@ -336,6 +339,7 @@ class _Session:
             reference=baseline,
             in_parts=held_out,
         )
+        return with_warnings(bench)
 
 
 def _about(contender: Contender) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
@@ -17,6 +18,7 @@ from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
 from clearwood.benchmarking.held_out import (
     allowances_of,
     held_out_evaluation,
+    held_out_level,
     held_out_rows,
     inflation_of,
     no_fold,
@@ -32,7 +34,7 @@ from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
-from clearwood.checks import Twins
+from clearwood.checks import Level, Twins
 from clearwood.evaluation import (
     CalibrationCurve,
     Evaluation,
@@ -40,6 +42,7 @@ from clearwood.evaluation import (
     measures,
     simultaneous_level,
 )
+from clearwood.table import Task
 
 __all__ = ["Benchmark", "Difference"]
 
@@ -510,6 +513,18 @@ class Benchmark(Result):
         """
         return held_out_evaluation(self, learner, against, threshold)
 
+    @cached_property
+    def levels(self) -> Mapping[str, Level]:
+        """Observed / expected of the held-out rows by learner, for counts and amounts."""
+        if self.context.table.task not in (Task.COUNT, Task.AMOUNT):
+            return {}
+        found = {
+            name: held_out_level(self, name)
+            for name in self.learners
+            if np.isfinite(self[name].risk)
+        }
+        return {name: level for name, level in found.items() if level is not None}
+
     def selection(self, learner: str) -> SelectionFrequency:
         """Return how often a learner that selects columns chose each, over the outer folds."""
         chosen = [
@@ -577,6 +592,7 @@ class Benchmark(Result):
                     {**vars(one), "by_fold": self._by_fold(one.learner)} for one in self.standings
                 ],
                 "reference": self.reference,
+                "levels": dict(self.levels),
                 "selection": {name: self.selection(name).to_json() for name in self.selecting},
                 "archive": {name: self.archive(name).to_json() for name in self.learners},
                 "choosing": None if (chosen := choosing(self)) is None else chosen.to_json(),

@@ -3,22 +3,26 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from clearwood._shared.messages import tell
 from clearwood._shared.results import Result
 from clearwood.benchmarking.fitting.contenders import Contender
 from clearwood.benchmarking.fitting.work import Context, Outcome, Unit
 from clearwood.benchmarking.intervals.estimates import Risks
-from clearwood.benchmarking.running.findings import Finding
+from clearwood.benchmarking.running.findings import Finding, off_level
 from clearwood.benchmarking.text import settings_text
 from clearwood.benchmarking.tuning.searches import position
 from clearwood.evaluation import Interval
 from clearwood.models import Choice, Real, Whole
 
-__all__ = ["Method", "Standing", "by_learner", "findings_of", "standings"]
+if TYPE_CHECKING:
+    from clearwood.benchmarking.result import Benchmark
+
+__all__ = ["Method", "Standing", "by_learner", "findings_of", "standings", "with_warnings"]
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,14 @@ def findings_of(contenders: Mapping[str, Contender], outcomes: Outcomes) -> list
         *_edges(contenders, outcomes),
         *_raised(outcomes),
     ]
+
+
+def with_warnings(bench: "Benchmark") -> "Benchmark":
+    """Add the learners whose level is off to the warnings of a benchmark, and warn of all."""
+    result = replace(bench, warnings=(*bench.warnings, *off_level(bench.levels)))
+    for finding in result.warnings:
+        tell(finding.message)
+    return result
 
 
 def _failed_fits(outcomes: Outcomes) -> Iterator[Finding]:

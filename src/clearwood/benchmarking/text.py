@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.result import Benchmark, Difference
     from clearwood.benchmarking.standings import Standing
 
-__all__ = ["as_html", "as_text", "comparison_text", "fitted_to", "settings_text"]
+__all__ = ["as_html", "as_text", "comparison_text", "fitted_to", "levels_text", "settings_text"]
 
 WIDTH = 80
 _NAME_WIDTH = 16
@@ -153,6 +153,7 @@ def _method(bench: "Benchmark") -> list[str]:
             )
         sentences.append(f"{described[0].upper()}{described[1:]}.")
     sentences += _rows_in_parts(bench)
+    sentences += levels_text(bench)
     if bench.identical_rows is not None and not bench.identical_rows.matters:
         sentences.append(f"{bench.identical_rows}.")
     for both in bench.two_ways:
@@ -168,6 +169,17 @@ def _method(bench: "Benchmark") -> list[str]:
     if method.is_simultaneous:
         sentences.append("The intervals of differences are simultaneous: all hold together.")
     return sentences
+
+
+def levels_text(bench: "Benchmark") -> list[str]:
+    """State observed / expected of each learner, for counts and amounts."""
+    if not bench.levels:
+        return []
+    each = ", ".join(
+        f"{name} {number(one.ratio)} ({interval(one.low, one.high)})"
+        for name, one in bench.levels.items()
+    )
+    return [f"Observed / expected of the held-out rows: {each}."]
 
 
 def _rows_in_parts(bench: "Benchmark") -> list[str]:

@@ -17,6 +17,7 @@ from clearwood.checks.drift import ColumnDrift, Drift, drift
 from clearwood.checks.events import FEWEST_EVENTS, Events, events
 from clearwood.checks.leak import Leak
 from clearwood.checks.leakage import Leakage, leakage
+from clearwood.checks.level import REBALANCE, Level, LevelWarning, level_of
 from clearwood.checks.stand_ins import StandIn, stand_ins
 from clearwood.checks.trend import Trend, trend
 from clearwood.checks.twins import Twins, twins
@@ -24,6 +25,7 @@ from clearwood.checks.units import RepeatedUnits, repeated_units
 
 __all__ = [
     "FEWEST_EVENTS",
+    "REBALANCE",
     "Association",
     "ColumnDrift",
     "Comparable",
@@ -31,6 +33,8 @@ __all__ = [
     "Events",
     "Leak",
     "Leakage",
+    "Level",
+    "LevelWarning",
     "RepeatedUnits",
     "StandIn",
     "Trend",
@@ -44,6 +48,7 @@ __all__ = [
     "events",
     "is_ordered",
     "leakage",
+    "level_of",
     "ranks",
     "related",
     "repeated_units",

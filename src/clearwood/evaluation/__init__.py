@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from clearwood.evaluation.task_measures import (
         Measures,
         check_threshold,
+        level_estimate,
         measures,
         smooth_estimates,
     )
@@ -75,6 +76,7 @@ __all__ = [
     "evaluate",
     "holdout_interval",
     "in_roles",
+    "level_estimate",
     "make_interval",
     "measures",
     "naive_interval",

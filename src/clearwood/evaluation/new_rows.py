@@ -177,6 +177,7 @@ def evaluate(
         judged_by=None if in_parts is None else in_parts.loss,
         judged=None if in_parts is None else in_parts.risk,
         in_parts=in_parts,
+        fitted=model.level,
         notes=tuple(notes),
     )
     if result.against is not None:

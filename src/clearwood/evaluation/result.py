@@ -18,7 +18,7 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document
-from clearwood.checks import Drift
+from clearwood.checks import Drift, Level
 from clearwood.evaluation.against import check_positive, other_of
 from clearwood.evaluation.by_column import ByColumn, by_columns
 from clearwood.evaluation.calibration import CalibrationCurve, calibration_of
@@ -31,7 +31,7 @@ from clearwood.evaluation.curves import (
     precision_recall_curve,
     roc_curve,
 )
-from clearwood.evaluation.estimates import Allowance
+from clearwood.evaluation.estimates import Allowance, bounds
 from clearwood.evaluation.intervals import Interval, Kind, holdout_interval
 from clearwood.evaluation.lift import Lift, double_lift_of, lift_of
 from clearwood.evaluation.link_regression import link_of
@@ -40,10 +40,12 @@ from clearwood.evaluation.pairs import Pairs
 from clearwood.evaluation.residuals import Residuals, residuals_of
 from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
 from clearwood.evaluation.task_measures import (
+    LEVEL,
     Measures,
     capped_words,
     check_threshold,
     curve_inflation,
+    level_estimate,
     measures,
 )
 from clearwood.losses import Loss, Needs, default_loss, loss_of_predictions
@@ -67,7 +69,7 @@ PARTS = (
 
 
 #: Measures that are 1 if predictions are calibrated.
-_OF_CALIBRATION = ("observed_expected", "calibration_slope")
+_OF_CALIBRATION = (LEVEL, "calibration_slope")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,6 +131,8 @@ class Evaluation(Result):
     in_parts
         Of a table in parts: all rows, and what is exact over them. Everything else is of `table`, a
         sample of its rows. None for a table in memory.
+    fitted
+        Observed / expected of the training rows, where the model has it and was not rebalanced.
     notes
         Remarks for the reader.
 
@@ -167,6 +171,7 @@ class Evaluation(Result):
     judged_by: Loss | None = None
     judged: Interval | None = None
     in_parts: EvaluatedParts | None = None
+    fitted: Level | None = None
     notes: tuple[Text, ...] = ()
 
     @property
@@ -191,6 +196,46 @@ class Evaluation(Result):
         return None
 
     @property
+    def level(self) -> Level | None:
+        """Observed / expected; None where a value is negative, and for several classes."""
+        if self.in_parts is not None:
+            measured = self.measures()
+            return self._level_of(measured) if LEVEL in measured.values else None
+        truth, predicted = self.truth, self.predicted
+        if self.classes:
+            if self.needs != "probability" or len(self.classes) != 2:
+                return None
+            truth, predicted = (truth == 1).astype(np.float64), predicted[:, 1]
+        found = level_estimate(truth, predicted, self.weights, self.units).get(LEVEL)
+        if found is None:
+            return None
+        pairs = Pairs(truth, predicted, self.weights, self.units, 0)
+        allowance = self.allowances.get(LEVEL, Allowance(self.inflation))
+        low, high = bounds(found, pairs, self.confidence, allowance)
+        return Level(ratio=found.value, low=low, high=high, confidence=self.confidence)
+
+    @property
+    def level_words(self) -> Text | None:
+        """What the level says about the predictions, and what mends it where it is off.
+
+        Rebalancing is offered where the level is off for the training rows too, or out of fold.
+        """
+        level = self.level
+        if level is None:
+            return None
+        if self.task not in (Task.COUNT, Task.AMOUNT) or not level.is_off:
+            return level.verdict
+        if self.source == "out of fold" or (self.fitted is not None and self.fitted.is_off):
+            return level.advice
+        if self.fitted is None:
+            return level.verdict
+        return f"{level.verdict}; of the training rows it is {number(self.fitted.ratio)}"
+
+    def _level_of(self, measured: Measures) -> Level:
+        low, high = measured.interval(LEVEL)
+        return Level(ratio=measured[LEVEL], low=low, high=high, confidence=self.confidence)
+
+    @property
     def miscalibrated(self) -> tuple[str, ...]:
         """How predictions are off in level or spread; empty where the intervals include 1.
 
@@ -204,13 +249,13 @@ class Evaluation(Result):
             low, high = measured.low.get(name, np.nan), measured.high.get(name, np.nan)
             if not np.isfinite([value, low, high]).all() or low <= 1 <= high:
                 continue
-            if name == "observed_expected":
-                how = "low" if value > 1 else "high"
-            else:
-                how = "little spread" if value > 1 else "extreme"
+            if name == LEVEL:
+                said.append(str(self.level_words))
+                continue
+            how = "have too little spread" if value > 1 else "are too extreme"
             said.append(
-                f"predictions are too {how}: {name.replace('_', ' ')} {number(value)} "
-                f"({interval(low, high)}) is not 1"
+                f"the predictions {how}: {name.replace('_', ' ')} {number(value)} "
+                f"({percent(self.confidence)} interval {interval(low, high)})"
             )
         return tuple(said)
 

@@ -42,6 +42,7 @@ from clearwood.losses import Loss, Needs, default_loss
 from clearwood.table import Task
 
 __all__ = [
+    "LEVEL",
     "MEANINGS",
     "Measures",
     "capped_words",
@@ -49,9 +50,13 @@ __all__ = [
     "curve_inflation",
     "deviances",
     "labels_of",
+    "level_estimate",
     "measures",
     "smooth_estimates",
 ]
+
+#: The measure that is observed / expected.
+LEVEL = "observed_expected"
 
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
@@ -70,7 +75,7 @@ MEANINGS: Mapping[str, str] = {
     "it is 2 x AUC - 1, the Gini of credit scoring",
     "ks": "largest difference between the shares of non-members and members up to a score",
     "average_precision": "mean precision over the members, each at its own score as the threshold",
-    "observed_expected": "mean of the target / mean of the predictions; 1 if calibrated",
+    LEVEL: "mean of the target / mean of the predictions; 1 if calibrated",
     "calibration_in_the_large": "mean of the target less that of the predictions (on the log-odds "
     "of a probability, the logarithm of a count or an amount); 0 if calibrated",
     "calibration_slope": "slope of the truth on the prediction (on the log-odds of a "
@@ -354,9 +359,14 @@ def smooth_estimates(
     truth = np.asarray(y)
     sample = _sample(truth, splits, weights, groups, None, 1.0, {})
     _measure(sample, task, truth, np.asarray(predicted, dtype=np.float64), needs, threshold)
+    return _over_all_rows(sample, len(truth))
+
+
+def _over_all_rows(sample: "_Sample", n_rows: int) -> dict[str, Estimate]:
+    """Return estimates with the influence 0 of rows that do not count."""
     full = {}
     for name, one in sample.estimates.items():
-        influence = np.zeros(len(truth))
+        influence = np.zeros(n_rows)
         influence[sample.rows] = one.influence
         full[name] = Estimate(one.value, influence, one.scale)
     return full
@@ -521,12 +531,8 @@ def deviances(
 def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> None:
     """Add ratio, level, line and distance of what is observed and what is predicted."""
     y, p = pairs.truth, pairs.predicted
-    observed, expected = sample.mean(y), sample.mean(p)
     link = link_of(task, p)
-    if observed > 0 and (y >= 0).all() and (p >= 0).all() and expected > 0:
-        ratio = observed / expected
-        influence = (y - ratio * p) / expected
-        sample.estimate("observed_expected", Estimate(ratio, influence, LOG), pairs)
+    _level(sample, pairs)
     _in_the_large(sample, pairs, link)
     _line(sample, pairs, kind)
     if n := n_moved(p, link):
@@ -544,6 +550,30 @@ def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> No
         inflation = curve_inflation(sample.allowance)
         value, low, high = smooth.distance(pairs, sample.confidence, inflation=inflation)
         sample.add("ici", value, (low, high))
+
+
+def _level(sample: _Sample, pairs: Pairs) -> None:
+    """Add the sum of what is observed over the sum of what is predicted."""
+    y, p = pairs.truth, pairs.predicted
+    observed, expected = sample.mean(y), sample.mean(p)
+    if observed > 0 and (y >= 0).all() and (p >= 0).all() and expected > 0:
+        ratio = observed / expected
+        influence = (y - ratio * p) / expected
+        sample.estimate(LEVEL, Estimate(ratio, influence, LOG), pairs)
+
+
+def level_estimate(
+    y: ArrayLike,
+    predicted: ArrayLike,
+    weights: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> dict[str, Estimate]:
+    """Return observed / expected of numbers alone, as `smooth_estimates` does with all measures."""
+    truth = np.asarray(y, np.float64)
+    sample = _sample(truth, None, weights, groups, None, 1.0, {})
+    predictions = np.asarray(predicted, np.float64)[sample.rows]
+    _level(sample, sample.pairs(truth[sample.rows], predictions))
+    return _over_all_rows(sample, len(truth))
 
 
 def curve_inflation(allowance: Callable[[str], Allowance]) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.numbers import count, number
+from clearwood.checks import Level
 from clearwood.fitted.inputs import as_data, model_input
 from clearwood.fitted.recognition import is_booster, name_of, own_names
 from clearwood.fitted.scales import Scale, Unit, checked_scale
@@ -135,6 +136,13 @@ class FittedModel:
         if isinstance(data, Parts):
             return _listed(np.unique(data.empty.target_column.typed_levels()))
         return _listed(np.unique(data.y))
+
+    @property
+    def level(self) -> Level | None:
+        """Observed / expected of the training rows of a learner that was not rebalanced."""
+        if isinstance(self.model, Learner) and not self.model.rebalance:
+            return self.model.level_
+        return None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood._shared.messages import tell
-from clearwood._shared.numbers import count
+from clearwood._shared.numbers import count, number
+from clearwood.checks import Level, LevelWarning, level_of
 from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
 from clearwood.models.convergence import convergence_named
@@ -46,6 +47,7 @@ from clearwood.models.entries.stages import Rows, with_best_trees
 from clearwood.models.extrapolation import column_ranges
 from clearwood.models.leaf_size import with_best_leaves
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
+from clearwood.models.over_parts.encoded_rows import Encoding
 from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
@@ -54,7 +56,7 @@ from clearwood.models.separation import (
     warn_of_levels_without_events,
     warn_of_separation,
 )
-from clearwood.models.shared.unit import multiply, unit_of
+from clearwood.models.shared.unit import multiplies, multiply, unit_of
 from clearwood.models.streaming import check_streams, fit_in_parts
 from clearwood.models.table_model import TableModel
 from clearwood.models.too_large import too_large_named
@@ -85,6 +87,7 @@ def learner(
     categories: str | None = None,
     monotone: Mapping[str, str] | None = None,
     select: str | None = None,
+    rebalance: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     **settings: Any,
@@ -109,6 +112,9 @@ def learner(
         Choose columns from the rows of the fit before the model sees them: a method, perhaps with
         the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
         (`clearwood.models.SELECTIONS`). All columns are used when None.
+    rebalance
+        For counts and amounts: multiply the predictions of a model with a log link by a constant,
+        so that they add up to the total of the training rows.
     seed
         Fixes every random choice.
     n_jobs
@@ -134,6 +140,7 @@ def learner(
         categories=categories,
         monotone=monotone,
         select=select,
+        rebalance=rebalance,
         seed=seed,
         n_jobs=n_jobs,
         settings=settings or None,
@@ -187,6 +194,9 @@ class Learner(TableModel):
         Choose columns from the rows of the fit before the model sees them: a method, perhaps with
         the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
         (`clearwood.models.SELECTIONS`). All columns are used when None.
+    rebalance
+        For counts and amounts: multiply the predictions of a model with a log link by a constant,
+        so that they add up to the total of the training rows.
     seed
         Fixes every random choice.
     n_jobs
@@ -231,6 +241,7 @@ class Learner(TableModel):
         categories: str | None = None,
         monotone: Mapping[str, str] | None = None,
         select: str | None = None,
+        rebalance: bool = False,
         seed: int = 0,
         n_jobs: int = 1,
         settings: Mapping[str, Any] | None = None,
@@ -240,6 +251,7 @@ class Learner(TableModel):
         self.categories = categories
         self.monotone = monotone
         self.select = select
+        self.rebalance = rebalance
         self.seed = seed
         self.n_jobs = n_jobs
         self.settings = settings
@@ -270,7 +282,7 @@ class Learner(TableModel):
     def changed_parameters(self) -> dict[str, Any]:
         """The parameters beside name and settings that do not have their default values."""
         own: dict[str, Any] = {"task": None, "categories": None, "monotone": None}
-        own |= {"select": None, "seed": 0, "n_jobs": 1}
+        own |= {"select": None, "rebalance": False, "seed": 0, "n_jobs": 1}
         return {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
 
     @property
@@ -416,7 +428,11 @@ class Learner(TableModel):
             entry, job = _baseline(job)
         # weights without an exposure are repetitions
         exposure = None if sample_weight is not None else table.exposures
-        unit = unit_of(self.task_, entry.build(job), target, weight, exposure)
+        unfitted = entry.build(job)
+        is_mean = self.task_ in (Task.COUNT, Task.AMOUNT)
+        if self.rebalance and not is_constant:
+            self._check_rebalanced(entry, unfitted)
+        unit = unit_of(self.task_, unfitted, target, weight, exposure)
         weight, exposure = unit.weights(weight), unit.weights(exposure)
         divided = unit.targets(target)
         # n_jobs holds for the threads of compiled loops too; without it they take every core
@@ -428,12 +444,34 @@ class Learner(TableModel):
             role = "weight" if table.exposure is None else "exposure"
             if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, divided, weight), table.groups)
-            is_mean = self.task_ in (Task.COUNT, Task.AMOUNT)
             if is_mean and entry.leaf_rows and self.all_settings[entry.leaf_rows] is None:
                 job = with_best_leaves(entry, job, Rows(encoded, divided, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, divided, weight, role, exposure)
             multiply(self.estimator_, unit.target)
-        sources = [one.source for one in encoder.columns_]
+            level = self._levelled(table, encoded, target, weight)
+        self._warn_of_unbounded(entry, job, encoded, target, weight)
+        settings = {} if is_constant else _resolved(self.all_settings, job.settings)
+        self.training_ = self._training(table, table, settings, start, target)
+        if sample_weight is not None:
+            self.training_["counted_by"] = "weight"
+        if level is not None:
+            self.training_["level"] = level.to_json()
+        self._tell_left_out()
+        return self
+
+    @property
+    def can_rebalance(self) -> bool:
+        """Whether ``rebalance`` is for this learner and its task, which must be stated."""
+        if self.task not in (Task.COUNT, Task.AMOUNT):
+            return False
+        job = Job(Task(self.task), self.all_settings)
+        return multiplies(self.entry.build(self.entry.resolved(job)))
+
+    def _warn_of_unbounded(
+        self, entry: Entry, job: Job, encoded: Floats, target: NDArray[Any], weight: Floats | None
+    ) -> None:
+        """Warn where nothing keeps coefficients finite."""
+        sources = [one.source for one in self.encoder_.columns_]
         free = entry.unpenalised
         is_free = free is not None and free.items() <= job.settings.items()
         if self.task_.is_classification:
@@ -452,12 +490,49 @@ class Learner(TableModel):
             warn_of_levels_without_events(
                 entry.name, self.estimator_, encoded, target, weight, sources
             )
-        settings = {} if is_constant else _resolved(self.all_settings, job.settings)
-        self.training_ = self._training(table, table, settings, start, target)
-        if sample_weight is not None:
-            self.training_["counted_by"] = "weight"
-        self._tell_left_out()
-        return self
+
+    def _levelled(
+        self, table: Table, encoded: Floats, target: NDArray[Any], weight: Floats | None
+    ) -> Level | None:
+        """Compare the predictions for the training rows with the target, and rebalance them."""
+        if self.task_ not in (Task.COUNT, Task.AMOUNT) or not multiplies(self.estimator_):
+            return None
+        predicted = np.asarray(self.estimator_.predict(encoded), np.float64).reshape(-1)
+        level = level_of(target, predicted, weight, table.groups)
+        if self.rebalance and level is not None:
+            multiply(self.estimator_, level.ratio)
+        elif level is not None and level.is_off:
+            said = words(f"{self.described}: on the training rows ", level.advice)
+            tell(said, category=LevelWarning)
+        return level
+
+    def _check_rebalanced(self, entry: Entry, unfitted: Any) -> None:
+        """Refuse tasks and learners without a log link."""
+        why = f"the predictions of learner {entry.name!r} for {self.task_} have no log link"
+        if self.task_ not in (Task.COUNT, Task.AMOUNT):
+            why = f"only predictions of counts and amounts are rebalanced, and this is {self.task_}"
+        elif multiplies(unfitted):
+            return
+        raise InputError(
+            why,
+            parameter="rebalance",
+            value=True,
+            hint=words(
+                "leave ",
+                Option("rebalance"),
+                " out, or take 'glm', 'gbm' or 'gam' for a count or an amount.",
+            ),
+        )
+
+    @property
+    def level_(self) -> Level | None:
+        """Observed / expected of the training rows, before any rebalancing; None if not known."""
+        check_is_fitted(self, "training_")
+        facts = self.training_.get("level")
+        if facts is None:
+            return None
+        known = {name: math.nan if value is None else value for name, value in facts.items()}
+        return Level(**{name: known[name] for name in ("ratio", "low", "high", "confidence")})
 
     def _prepare(self, table: Table) -> None:
         """Check task and constraints, and remember the columns."""
@@ -576,17 +651,33 @@ class Learner(TableModel):
             self.classes_ = np.unique(target.typed_levels())
         self.encoder_ = learn_encoder(self._new_encoder(empty), parts)
         job = self._job(self.all_settings, parts.n_rows, 0.0)
+        if self.rebalance:
+            self._check_rebalanced(self.entry, self.entry.build(self.entry.resolved(job)))
         path = None if checkpoint is None else Path(checkpoint)
         with convergence_named(self.name), limited(effective_n_jobs(self.n_jobs)):
             self.estimator_, job = fit_in_parts(
                 self, parts, self.task_, job, path, distributed=distributed
             )
+        level = self._rebalanced_in_parts(parts) if self.rebalance else None
         ends = replace(empty, columns=parts.shown)
         settings = _resolved(self.all_settings, job.settings)
         # rows are shown with the least and greatest value of each column, not of rates
         target_ends = None if parts.exposure is not None else ends.column(target.name).values
         self.training_ = self._training(parts, ends, settings, start, target_ends)
+        if level is not None:
+            self.training_["level"] = level.to_json()
         return self
+
+    def _rebalanced_in_parts(self, parts: Parts) -> Level:
+        """Read the rows once more, and multiply predictions so that they add up to the total."""
+        observed = expected = 0.0
+        for X, y, weight in Encoding(self.encoder_, None, parts, self.seed).batches(parts):
+            shares = np.ones(len(y)) if weight is None else weight
+            observed += float(shares @ y)
+            expected += float(shares @ np.ravel(self.estimator_.predict(X)))
+        ratio = observed / expected
+        multiply(self.estimator_, ratio)
+        return Level(ratio=ratio, low=math.nan, high=math.nan)
 
     @property
     def notes_(self) -> tuple[str, ...]:
@@ -601,8 +692,19 @@ class Learner(TableModel):
                 f"{', '.join(map(repr, names))}"
                 for why, names in reasons.items()
             ),
+            *self._notes_of_level(),
             *self.training_.get("notes", ()),
         )
+
+    def _notes_of_level(self) -> list[str]:
+        """Say that predictions were rebalanced, or that their level is off."""
+        level = self.level_
+        if level is None:
+            return []
+        if self.rebalance:
+            factor = number(level.ratio)
+            return [f"predictions are multiplied by {factor}: on the training rows {level.text}"]
+        return [str(words("on the training rows ", level.advice))] if level.is_off else []
 
     def _bands_of_one_class(self) -> list[str]:
         """Name the bands whose training rows are all of one class, with their rows."""

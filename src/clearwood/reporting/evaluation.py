@@ -96,15 +96,9 @@ def _summary(evaluation: Evaluation) -> Section:
             f"The mean has {count(evaluation.capped, 'loss that is', 'losses that are')} capped, "
             "as the outcome was predicted to be impossible."
         )
-    ratio = measured.values.get("observed_expected", math.nan)
-    if math.isfinite(ratio):
-        low, high = measured.interval("observed_expected")
-        if low <= 1 <= high:
-            sentences.append(
-                f"Observed / expected is {number(ratio)} "
-                f"({interval(low, high, evaluation.confidence)}): the level of the predictions "
-                "agrees with what was observed."
-            )
+    level = evaluation.level
+    if level is not None and not level.is_off:
+        sentences.append(sentence(level.verdict))
     events = evaluation.n_events
     if events is not None:
         few = " That is few to judge calibration by." if events < FEWEST_EVENTS else ""

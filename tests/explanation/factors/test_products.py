@@ -118,7 +118,7 @@ def test_the_level_of_a_product_is_that_of_its_totals():
     (ratio, low, high), note = level_of(cw.factors(models, rows))
     assert ratio == pytest.approx(paid.sum() / expected.sum(), rel=0.006)
     assert low < 1 < high
-    assert "times the base value" not in note
+    assert "agree in level" in note
     rng = np.random.default_rng(1)
     drawn = rng.integers(0, len(rows), (2_000, len(rows)))
     ratios = paid[drawn].sum(axis=1) / expected[drawn].sum(axis=1)
@@ -136,10 +136,31 @@ def test_a_product_that_is_off_says_by_how_much():
     before = level_of(cw.factors(models, rows))[0][0]
     assert ratio == pytest.approx(2 * before, rel=0.01)
     assert low > 1
-    assert f"its level is too low, and {ratio:g} times the base value keeps the total" in note
+    assert "over these rows the predictions are too low" in note
+    assert "rebalance=True" in note
     (ratio, _, high), note = level_of(cw.factors(models, rows.assign(paid=0.5 * rows["paid"])))
     assert high < 1
-    assert "its level is too high" in note
+    assert "the predictions are too high" in note
+
+
+def test_a_rebalanced_product_adds_up_to_the_total(tmp_path):
+    rows, models = claims_and_amounts(link=0.6)
+    plain, table = (cw.factors(models, rows, rebalance=one) for one in (False, True))
+    ages = rows[["age"]]
+    total = float(rows["years"] @ table.predict(ages))
+    assert total == pytest.approx(rows["paid"].sum(), rel=1e-9)
+    ratio = table.predict(ages) / plain.predict(ages)
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+    assert any("the base value is multiplied by" in note for note in table.notes)
+    # it is written so
+    (tmp_path / "factors.csv").write_text(table.to_csv(), encoding="utf-8")
+    read = cw.explanation.read_factors(tmp_path / "factors.csv")
+    np.testing.assert_allclose(read.predict(ages), table.predict(ages), rtol=1e-12)
+    with pytest.raises(InputError, match="the observed total is not known"):
+        cw.factors(models, rows.drop(columns="paid"), rebalance=True)
+    with pytest.raises(InputError, match="rebalance") as error:
+        cw.factors(models[0], rows, rebalance=True)
+    assert "fit the model with rebalance=True" in str(error.value)
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")

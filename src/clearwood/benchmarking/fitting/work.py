@@ -14,6 +14,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking.fitting.contenders import Contender
 from clearwood.benchmarking.fitting.target import target_codes
+from clearwood.checks import LevelWarning
 from clearwood.losses import Loss
 from clearwood.models import TableModel
 from clearwood.table import Table
@@ -338,5 +339,7 @@ def collected() -> Iterator[list[str]]:
             for warning in caught:
                 text = str(warning.message).strip().partition("\n")[0]
                 shown = issubclass(warning.category, UserWarning | RuntimeWarning)
+                # the level is stated out of fold
+                shown = shown and not issubclass(warning.category, LevelWarning)
                 if shown and text not in notes:
                     notes.append(text)

@@ -1,17 +1,18 @@
 """What the reader of a benchmark should know about its fits, as fields and as a sentence."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from clearwood._shared.errors import Option, Text, words
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result
+from clearwood.checks import REBALANCE, Level
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.diagnostics.two_ways import TwoWays
 
-__all__ = ["Finding", "ended_early"]
+__all__ = ["Finding", "ended_early", "off_level"]
 
 Kind = Literal[
     "stopped",
@@ -23,6 +24,7 @@ Kind = Literal[
     "identical rows",
     "repeated units",
     "trend",
+    "level",
 ]
 
 
@@ -56,6 +58,9 @@ class Finding(Result):
         learner removes.
     two_ways
         Of "repeated units" and "trend": the comparison.
+    levels
+        Of "level": observed / expected by learner, where the interval excludes 1: `count` of
+        `total` learners.
     is_stored
         Whether the same call would resume a run that ended early.
 
@@ -77,6 +82,7 @@ class Finding(Result):
     gain: float | None = None
     gain_together: float | None = None
     two_ways: "TwoWays | None" = None
+    levels: Mapping[str, Level] = field(default_factory=dict)
     is_stored: bool = False
     _derived: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -99,6 +105,12 @@ def ended_early(done: int, total: int, *, is_stopped: bool, is_stored: bool) -> 
     if done == total:
         return []
     return [Finding("stopped" if is_stopped else "time limit", done, total, is_stored=is_stored)]
+
+
+def off_level(levels: Mapping[str, Level]) -> list[Finding]:
+    """Report the learners whose predictions do not add up to what was observed."""
+    off = {name: level for name, level in levels.items() if level.is_off}
+    return [Finding("level", len(off), len(levels), levels=off)] if off else []
 
 
 def _stopped(one: Finding) -> Text:
@@ -158,6 +170,11 @@ def _two_ways(one: Finding) -> Text:
     return one.two_ways.message
 
 
+def _level(one: Finding) -> Text:
+    said = "; ".join(f"{name}: {level.verdict}" for name, level in one.levels.items())
+    return words(f"out of fold, {said}", REBALANCE)
+
+
 _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "stopped": _stopped,
     "time limit": _out_of_time,
@@ -168,4 +185,5 @@ _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "identical rows": _identical_rows,
     "repeated units": _two_ways,
     "trend": _two_ways,
+    "level": _level,
 }

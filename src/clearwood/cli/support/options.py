@@ -28,6 +28,7 @@ __all__ = [
     "ModelFile",
     "Monotone",
     "Reading",
+    "Rebalance",
     "Seed",
     "Select",
     "compared",
@@ -68,6 +69,14 @@ Monotone = Annotated[
         metavar="COLUMN=up|down,...",
         help="Columns with which the prediction must rise or fall, the others being equal: "
         "income=down,arrears=up. Repeatable.",
+    ),
+]
+Rebalance = Annotated[
+    bool,
+    typer.Option(
+        "--rebalance",
+        help="For counts and amounts: multiply the predictions of models with a log link so that "
+        "they add up to the total of the training rows.",
     ),
 ]
 Select = Annotated[
@@ -276,33 +285,50 @@ def directions(texts: Iterable[str] | None) -> dict[str, str] | None:
 
 
 def compared(
-    names: list[str], monotone: Mapping[str, str] | None, select: str | None, table: "Table"
+    names: list[str],
+    monotone: Mapping[str, str] | None,
+    select: str | None,
+    table: "Table",
+    *,
+    rebalance: bool = False,
 ) -> list[Any] | None:
     """Return the learners to compare, as they were typed; None for the usual ones.
 
     With columns to rise or fall with, a learner that cannot keep to that is an error where it was
-    typed, and left out of the usual ones. The baseline, which uses no column, selects none.
+    typed, and left out of the usual ones. The baseline, which uses no column, selects none. Models
+    without a log link cannot be rebalanced, and are compared as they are.
     """
     import clearwood as cw
     from clearwood.models import catalogue
     from clearwood.table import Parts
 
-    if not monotone and not select:
+    if not monotone and not select and not rebalance:
         return names or None
     usual = list(catalogue.usual(str(table.task), in_parts=isinstance(table, Parts)))
-    if not names and not monotone:
-        names = usual
-    elif not names:
+    if not names and monotone:
         able = [name for name in usual if catalogue.get(name).monotone]
         unable = [name for name in usual if name not in able]
         if able and unable:
             text = f"{', '.join(unable)} left out: they cannot keep to --monotone"
             print_message("note", text, style="bold")
         names = able
+    if not names:
+        names = usual
     options: dict[str, Any] = {"task": str(table.task), "monotone": monotone}
-    return [
+    learners = [
         cw.learner(name, select=None if name == "baseline" else select, **options) for name in names
     ]
+    if rebalance:
+        able = [one.name for one in learners if one.can_rebalance]
+        if not able:
+            learners[0].set_params(rebalance=True)  # refused in fitting, with the reason
+        for one in learners:
+            one.set_params(rebalance=one.rebalance or one.name in able)
+        rest = [name for name in names if name not in (*able, "baseline")]
+        if able and rest:
+            text = f"{', '.join(rest)} not rebalanced: their predictions have no log link"
+            print_message("note", text, style="bold")
+    return learners
 
 
 def pairs(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:

@@ -29,6 +29,7 @@ from clearwood.cli.support.options import (
     LearnerNames,
     Monotone,
     Reading,
+    Rebalance,
     Seed,
     Select,
     compared,
@@ -67,6 +68,7 @@ def benchmark(
     search: Search = "random",
     monotone: Monotone = None,
     select: Select = None,
+    rebalance: Rebalance = False,
     interval: Interval | None = None,
     repeats: int | None = None,
     confidence: float = 0.9,
@@ -145,6 +147,7 @@ def benchmark(
         "learners": learner_names(learners),
         "monotone": directions(monotone),
         "select": select,
+        "rebalance": rebalance,
         "read": {
             "target": target,
             "parts": parts,
@@ -234,7 +237,13 @@ def _run(
     data, output = Path(command["data"]), Path(command["output"])
     check_output(output, *RESULTS, force=force, inputs=[data])
     table: Any = read_table(data, **command["read"])
-    learners = compared(command["learners"], command["monotone"], command.get("select"), table)
+    learners = compared(
+        command["learners"],
+        command["monotone"],
+        command.get("select"),
+        table,
+        rebalance=command.get("rebalance", False),
+    )
     if not store.exists():
         if isinstance(table, Parts):
             made = Ledger(store)

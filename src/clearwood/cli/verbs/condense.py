@@ -230,6 +230,7 @@ def export(
     errors: str = "auto",
     points: str | None = None,
     cutoff: float | None = None,
+    rebalance: bool = False,
     force: Force = False,
     json: Json = False,
     reading: Reading,
@@ -261,9 +262,12 @@ def export(
         for SQL of a model that is a scorecard.
     cutoff : POINTS
         For a scorecard: the score from which rows are accepted.
+    rebalance
+        For several models: multiply the base value so that the product adds up to the observed
+        total of DATA.
     """
     if to == "scorecard":
-        unused = {"--base": bool(base), "--errors": errors != "auto"}
+        unused = {"--base": bool(base), "--errors": errors != "auto", "--rebalance": rebalance}
     else:
         unused = {"--cutoff": cutoff is not None}
         unused["--points"] = points is not None and to != "sql"
@@ -281,10 +285,11 @@ def export(
             "bands": bands,
             "errors": int(errors) if errors.isdecimal() else errors,
             "points": read_points(points),
+            "rebalance": rebalance,
         }
         _export_factors(files, to, path, table, options, reading, force=force, as_json=json)
         return
-    if base or bands is not None or errors != "auto" or points is not None:
+    if base or bands is not None or errors != "auto" or points is not None or rebalance:
         raise InputError("a tree has no factors", hint="name a model, and DATA after it.")
     tree = files[0]
     from clearwood.cli.support.files import check_output

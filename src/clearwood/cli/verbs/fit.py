@@ -18,6 +18,7 @@ from clearwood.cli.support.options import (
     Json,
     Monotone,
     Reading,
+    Rebalance,
     Seed,
     Select,
     directions,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 #: Parameters of a learner that have options of their own.
-_OWN_OPTIONS = ("task", "categories", "monotone", "select", "seed", "n_jobs")
+_OWN_OPTIONS = ("task", "categories", "monotone", "select", "rebalance", "seed", "n_jobs")
 
 #: The training risk of a larger table is estimated from this many of its rows, and says so.
 RISK_ROWS = 200_000
@@ -59,6 +60,7 @@ def fit(
     categories: Categories | None = None,
     monotone: Monotone = None,
     select: Select = None,
+    rebalance: Rebalance = False,
     parts: bool | None = None,
     checkpoint: Path | None = None,
     scheduler: str | None = None,
@@ -117,6 +119,7 @@ def fit(
         categories=categories,
         monotone=directions(monotone),
         select=select,
+        rebalance=rebalance,
         seed=seed,
         n_jobs=n_jobs,
         **{key: setting(text) for key, text in texts.items()},
@@ -222,6 +225,7 @@ def _report(model: "Learner", table: "Table | Parts", output: Path, risk: dict[s
                 *(("note", note) for note in model.notes_),
                 ("training risk", f"{number(risk['value'], IN_TABLES)} {risk['measure']}"),
                 ("", f"on the rows it was fitted to{sampled}, so optimistic"),
+                *_level(model),
                 ("time", duration(model.training_["seconds"])),
                 ("model", f"{output} ({size(output.stat().st_size)})"),
             ]
@@ -252,6 +256,14 @@ def _events(table: "Table | Parts") -> list[tuple[str, str]]:
 
     found = None if isinstance(table, Parts) else events(table)
     return [("few events", found.text)] if found is not None and found.are_few else []
+
+
+def _level(model: "Learner") -> list[tuple[str, str]]:
+    """State observed / expected of the training rows, unless a note does."""
+    level = model.level_
+    if level is None or level.is_off or model.rebalance:
+        return []
+    return [("level", level.text)]
 
 
 def _selected(model: "Learner") -> list[tuple[str, str]]:
@@ -292,6 +304,8 @@ def _document(
         "selection": model.selection_,
         "seed": model.seed,
         "training_risk": risk,
+        "level": model.level_,
+        "rebalance": model.rebalance,
         "seconds": model.training_["seconds"],
         "left_out": model.training_["left_out"],
         "notes": [*map(str, table.notes), *model.notes_],

@@ -32,6 +32,7 @@ from clearwood.cli.support.options import (
     LearnerNames,
     Monotone,
     Reading,
+    Rebalance,
     Seed,
     Select,
     compared,
@@ -63,6 +64,7 @@ def report(
     tune: int | None = None,
     monotone: Monotone = None,
     select: Select = None,
+    rebalance: Rebalance = False,
     threshold: float | None = None,
     store: Path | None = None,
     test: Path | None = None,
@@ -139,6 +141,7 @@ def report(
         "--tune": tune,
         "--monotone": monotone,
         "--select": select,
+        "--rebalance": rebalance or None,
         "--model": keep,
         "--parts": parts,
     }
@@ -175,7 +178,9 @@ def report(
             table = read_table(
                 source, target=target, parts=parts, **columns.roles(), **vars(reading)
             )
-            several = compared(learner_names(learners), directions(monotone), select, table)
+            several = compared(
+                learner_names(learners), directions(monotone), select, table, rebalance=rebalance
+            )
             options |= {"learners": several, "tune": tune, "store": store}
         if test is not None:
             options["test"] = read_table(test, schema=table.schema, constant=True, **vars(reading))

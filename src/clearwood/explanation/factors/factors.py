@@ -34,7 +34,7 @@ from clearwood.explanation.factors.averaged import (
 from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
-from clearwood.explanation.factors.multiplied import compared_product, level_note, product_of
+from clearwood.explanation.factors.multiplied import compared_product, levelled, product_of
 from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.from_model import game_of
@@ -61,6 +61,7 @@ def factors(
     confidence: float = 0.9,
     points: tuple[float, float, float] | None = None,
     cutoff: float | None = None,
+    rebalance: bool = False,
     seed: int = 0,
 ) -> Factors:
     """Write a model as a base value and a factor for each cell of its columns.
@@ -104,6 +105,9 @@ def factors(
         50 to 1 for the first class, 20 to double them; ``.points`` of the result.
     cutoff
         The points from which rows are accepted, to count those that rounding puts on another side.
+    rebalance
+        For several models: multiply the base value so that the product adds up to the observed
+        total, where the note on observed / expected is known. A single model is fitted with it.
     seed
         Of the mixed rows on which the table is compared with the model, and of refits.
 
@@ -130,7 +134,10 @@ def factors(
     if isinstance(model, Sequence):
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
-        return _product(model, data, chosen, bands, confidence, seed)
+        return _product(model, data, chosen, bands, confidence, seed, rebalance=rebalance)
+    if rebalance:
+        hint = words("fit the model with ", Option("rebalance", value=True), ".")
+        raise bad_value("rebalance", rebalance, "it is for several models", hint=hint)
     if hasattr(model, "__clearwood_factors__"):
         if points is not None:
             raise bad_value("points", points, "points are of a learner")
@@ -256,6 +263,8 @@ def _product(
     bands: int | None,
     confidence: float,
     seed: int,
+    *,
+    rebalance: bool,
 ) -> Factors:
     """Multiply the tables of models with a log link, compared with one base."""
     learners = [_checked(model) for model in models]
@@ -296,8 +305,7 @@ def _product(
         tables.append(result)
         chosen = {**result.base, **chosen}
     result = compared_product(product_of(tables), learners, rows, weights, seed)
-    level = level_note(learners, rows, table, confidence)
-    return replace(result, notes=(*result.notes, *([] if level is None else [level])))
+    return levelled(result, learners, rows, table, confidence, rebalance=rebalance)
 
 
 def _made(built: Anchored, table: Table) -> Factors:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import reduce
 
 import numpy as np
-from scipy.special import ndtri
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood._shared.numbers import interval, number, percent
+from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
+from clearwood._shared.numbers import number
+from clearwood.checks import Level, level_of
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.csv_file import read_text
@@ -20,7 +20,7 @@ from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Schema, Table, as_table
 
-__all__ = ["compared_product", "level_note", "product_of"]
+__all__ = ["compared_product", "levelled", "product_of"]
 
 _NO_ERRORS = (
     "the table is a product of models and has no standard errors; the table of each model by "
@@ -93,16 +93,47 @@ def compared_product(
     )
 
 
-def level_note(
-    learners: Sequence[Learner], rows: Sequence[Table], table: Table, confidence: float
-) -> str | None:
-    """Compare the total that the product predicts with what was observed in the same rows.
+def levelled(
+    result: Factors,
+    learners: Sequence[Learner],
+    rows: Sequence[Table],
+    table: Table,
+    confidence: float,
+    *,
+    rebalance: bool,
+) -> Factors:
+    """State how the total that the product predicts compares with what was observed.
 
     It is known where the exposure of each model is what the one before it predicts, as claims are
-    that of the amount per claim, and ``table`` has the target of the last. None elsewhere.
-
-    The interval is that of a ratio of totals over independent rows, or groups of rows.
+    that of the amount per claim, and ``table`` has the target of the last. With ``rebalance`` the
+    base value is multiplied so that the product keeps the observed total.
     """
+    level = _level(learners, rows, table, confidence)
+    if level is None:
+        if rebalance:
+            raise InputError(
+                "the observed total is not known: the data must have the target of the last model, "
+                "and the exposure of each model must be what the one before it predicts",
+                parameter="rebalance",
+                value=True,
+                hint=words("leave ", Option("rebalance"), " out."),
+            )
+        return result
+    if not rebalance:
+        note = str(words("over these rows ", level.advice))
+        return replace(result, notes=(*result.notes, note))
+    note = f"the base value is multiplied by {number(level.ratio)}: over these rows {level.text}"
+    return replace(
+        result,
+        base_score=result.base_score + float(np.log(level.ratio)),
+        notes=(*result.notes, note),
+    )
+
+
+def _level(
+    learners: Sequence[Learner], rows: Sequence[Table], table: Table, confidence: float
+) -> Level | None:
+    """Compare the total that the product predicts with what was observed in the same rows."""
     chain = [learner.schema_ for learner in learners]
     follows = all(two.exposure == one.target for one, two in itertools.pairwise(chain))
     target = chain[-1].target
@@ -121,27 +152,8 @@ def level_note(
     if table.target is not None and table.target == chain[-2].target:
         amount = np.where(table.target_column.values == 0, np.nan_to_num(amount), amount)
     known = np.isfinite(amount)
-    observed, expected = weight * np.where(known, amount, 0.0), weight * exposure * rate * known
-    total, sum_of_predictions = float(observed.sum()), float(expected.sum())
-    if not total > 0 or not sum_of_predictions > 0:
-        return None
-    ratio = total / sum_of_predictions
-    off = observed - ratio * expected
-    if table.groups is not None:
-        off = np.bincount(np.unique(table.groups, return_inverse=True)[1], off)
-    spread = float(ndtri((1 + confidence) / 2)) * float(np.sqrt((off**2).sum())) / total
-    low, high = ratio * np.exp(-spread), ratio * np.exp(spread)
-    note = (
-        f"over these rows the product predicts a total {target!r} of {number(sum_of_predictions)} "
-        f"and {number(total)} was observed: observed / expected {number(ratio)} "
-        f"({percent(confidence)} interval {interval(low, high)})"
-    )
-    if low <= 1 <= high:
-        return note
-    how = "low" if ratio > 1 else "high"
-    return (
-        f"{note}; its level is too {how}, and {number(ratio)} times the base value keeps the total"
-    )
+    observed = np.where(known, amount, 0.0)
+    return level_of(observed, exposure * rate * known, weight, table.groups, confidence)
 
 
 def _features(rows: Sequence[Table]) -> dict[str, Column]:

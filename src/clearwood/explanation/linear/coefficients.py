@@ -351,6 +351,7 @@ def _estimated(
     others = (
         *_for_one_deviation(lines, values, features, weights, score.unit),
         *on_unseen_levels(learner.encoder_),
+        *(learner.notes_ if learner.rebalance else ()),
     )
     if chooses_columns(learner):
         table_of |= {"chosen_by": "same rows", "chooser": learner.name}
@@ -369,7 +370,7 @@ def _estimated(
         family=family,
         power=float(learner.all_settings.get("power", 1.5)),
         matrix=np.column_stack([np.ones(len(matrix)), matrix]),
-        coefficients=vector,
+        coefficients=_as_fitted(learner, vector),
         y=_numeric_target(learner, table),
         weights=weights,
         counts=np.ones(table.n_rows) if table.row_weights is None else table.row_weights,
@@ -386,6 +387,13 @@ def _estimated(
         known["notes"] = (_after_selection(has_errors=True), *known["notes"])
     known["notes"] = (*known["notes"], *others, *filled)
     return Coefficients(**table_of, **known), fitted, combined
+
+
+def _as_fitted(learner: Learner, vector: Floats) -> Floats:
+    """Return the coefficients as they were before predictions were rebalanced."""
+    if not learner.rebalance or learner.level_ is None:
+        return vector
+    return np.append(vector[:1] - np.log(learner.level_.ratio), vector[1:])
 
 
 def _for_one_deviation(

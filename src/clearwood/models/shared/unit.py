@@ -173,7 +173,7 @@ def _shift_ebm(model: Any, factor: float) -> None:
 
 
 def _multiply_stack(model: Any, factor: float) -> None:
-    model.final_estimator_.factor_ = factor
+    model.final_estimator_.factor_ *= factor
 
 
 #: For each library's estimator: the setting that names its loss, if that matters, the losses with a

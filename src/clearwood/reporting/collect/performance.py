@@ -18,6 +18,7 @@ from clearwood.evaluation import (
     residuals_of,
     truth_of,
 )
+from clearwood.fitted import FittedModel
 from clearwood.losses import Loss, Needs, loss_of_predictions
 from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.collect.inputs import ReportInput
@@ -193,6 +194,7 @@ def of_rows(
             confidence=_CONFIDENCE,
             threshold=0.5 if threshold is None else threshold,
             judged_by=loss if loss.needs == needs else None,
+            fitted=FittedModel(given.model).level,
         ),
     )
 

@@ -267,6 +267,7 @@ def performance_sentences(
     sentences = [_risk_sentence(findings, performance), *_held_out(performance)]
     sentences += _against_baseline(findings, performance)
     sentences += _measures(findings, performance)
+    sentences += _level(findings, performance)
     if performance.rows == "training":
         sentences.append(_unseen(findings))
     return tuple(sentences)
@@ -393,6 +394,15 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
                 "over the classes)."
             )
     return sentences
+
+
+def _level(findings: Findings, performance: Performance) -> list[str]:
+    """State observed / expected of counts and amounts."""
+    evaluation = performance.evaluation
+    if evaluation is None or findings.task not in (Task.COUNT, Task.AMOUNT):
+        return []
+    said = evaluation.level_words
+    return [] if said is None else [sentence(str(said))]
 
 
 def _predicted_class(findings: Findings, performance: Performance) -> str:

@@ -103,10 +103,14 @@ class LogLinear(RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
         return self
 
-    @property
-    def takes_any_unit(self) -> bool:
-        """Whether exposures must not be divided: negative binomial counts need the counts."""
-        return self.distribution == "negative-binomial"
+    #: Targets are divided by their mean, and negative binomial counts need exposures as they are.
+    takes_any_unit = True
+    has_log_link = True
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all predictions by a factor."""
+        self.model_.intercept_ += np.log(factor)
+        self.intercept_ = self.model_.intercept_
 
     def _fit_negative_binomial(
         self, matrix: Floats, target: Floats, weight: Floats, exposure: ArrayLike | None
