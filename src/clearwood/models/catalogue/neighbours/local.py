@@ -245,9 +245,16 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         if self.degree == 0 or p == 0:
             return mean, here
         centre = kernel @ self.rows_ / total[:, None]
-        second = np.einsum("mn,ni,nj->mij", kernel, self.rows_, self.rows_, optimize=True)
-        second = second / total[:, None, None] - centre[:, :, None] * centre[:, None, :]
-        cross = (kernel * self.y_) @ self.rows_ / total[:, None] - centre * mean[:, None]
+        # differences first: where one row has nearly all the weight, those of products are rounding
+        kernel = kernel / total[:, None]
+        apart = [self.rows_[:, j] - centre[:, j, None] for j in range(p)]
+        weighted = [kernel * one for one in apart]
+        second = np.empty((m, p, p))
+        cross = np.empty((m, p))
+        for j in range(p):
+            cross[:, j] = np.einsum("mn,mn->m", weighted[j], self.y_ - mean[:, None])
+            for k in range(j + 1):
+                second[:, j, k] = second[:, k, j] = np.einsum("mn,mn->m", weighted[j], apart[k])
         size = np.einsum("mii->m", second) / p
         second += (_RIDGE * size + 1e-12)[:, None, None] * np.eye(p)
         away = places - centre
