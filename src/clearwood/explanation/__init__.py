@@ -6,21 +6,20 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.explanation.agreement import Agreement, Comparison
-    from clearwood.explanation.decomposition.components import Components
-    from clearwood.explanation.decomposition.decomposition import Decomposition
+    from clearwood.explanation.decomposition.decomposition import Components, Decomposition
     from clearwood.explanation.decomposition.term_table import (
         Doubted,
         TermRow,
         TermTable,
         readable_order,
     )
+    from clearwood.explanation.effects.bands import Training
     from clearwood.explanation.effects.boundaries import Boundaries, boundaries
     from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
-    from clearwood.explanation.effects.refit import Training
     from clearwood.explanation.explanation import Explanation
-    from clearwood.explanation.factors.averaged import Averaged
-    from clearwood.explanation.factors.csv_file import read_factors
+    from clearwood.explanation.factors.comparison import Averaged
     from clearwood.explanation.factors.factors import factors_of_game
+    from clearwood.explanation.factors.files import read_factors
     from clearwood.explanation.factors.points import (
         USUAL_POINTS,
         Points,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
-    from clearwood.explanation.games.game import Game, checked_weights
+    from clearwood.explanation.games.game import Game, NotDecomposableError, checked_weights
     from clearwood.explanation.games.in_parts import InParts
     from clearwood.explanation.games.products import ProductGame, as_additive
     from clearwood.explanation.games.sums import SumGame, leaves_of
@@ -50,15 +49,22 @@ if TYPE_CHECKING:
     from clearwood.explanation.local.lime import Lime
     from clearwood.explanation.local.what_if import WhatIf
     from clearwood.explanation.monotone.monotone import Monotone, MonotoneClaim, Witness
-    from clearwood.explanation.networks import Attention, TrainingCurve, attention, training_curve
+    from clearwood.explanation.neural_networks import (
+        Attention,
+        TrainingCurve,
+        attention,
+        training_curve,
+    )
     from clearwood.explanation.results.about import About, BackgroundInfo
-    from clearwood.explanation.results.component_variances import ComponentVariances, Interactions
     from clearwood.explanation.results.effect import BANDS, FEW_FREEDOM, Effect
-    from clearwood.explanation.results.importance import Importance
+    from clearwood.explanation.results.importance import (
+        ComponentVariances,
+        Importance,
+        Interactions,
+    )
     from clearwood.explanation.results.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.results.shapley import Shapley
     from clearwood.explanation.rows.predictor import Predictor
-    from clearwood.explanation.rows.supported import NotDecomposableError
     from clearwood.fitted import Scale, Unit
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

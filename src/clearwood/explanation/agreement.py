@@ -20,14 +20,13 @@ from clearwood.checks import bins_of, comparable, effective_rows, strength, stre
 from clearwood.explanation.effects.effect import measured_effect
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
-from clearwood.explanation.results.effect import Effect
-from clearwood.explanation.results.outputs import (
+from clearwood.explanation.results.about import (
     axis_numbers,
     noting_zero_weights,
     two_rows_or_more,
 )
-from clearwood.explanation.rows.blocks import limit_words
-from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.results.effect import Effect
+from clearwood.explanation.rows.predictor import Predictor, limit_words
 from clearwood.table import Column, Kind, Table
 
 if TYPE_CHECKING:

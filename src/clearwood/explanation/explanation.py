@@ -18,13 +18,11 @@ from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.results import Result
 from clearwood.explanation.agreement import agreement
-from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decompose import decompose
-from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.decomposition.decomposition import Components, Decomposition
 from clearwood.explanation.decomposition.term_table import terms
 from clearwood.explanation.effects.effect import effect
-from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.additive_predictions import LINKS, GameCall
+from clearwood.explanation.games.additive import LINKS, AdditiveGame, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
@@ -40,12 +38,11 @@ from clearwood.explanation.local.lime import lime
 from clearwood.explanation.local.what_if import what_if
 from clearwood.explanation.monotone.monotone import monotone
 from clearwood.explanation.results.about import About, BackgroundInfo
-from clearwood.explanation.results.component_variances import Interactions
 from clearwood.explanation.results.effect import Effect
-from clearwood.explanation.rows.compose import CodeRows, take_rows
+from clearwood.explanation.results.importance import Interactions
+from clearwood.explanation.rows.compose import CodeRows, as_rows, stacked, take_rows
 from clearwood.explanation.rows.predictor import Predictor, predictor_of_anything
 from clearwood.explanation.rows.rows import Rows, joined_rows, label_rows, no_background
-from clearwood.explanation.rows.stack import as_rows, stacked
 from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import (
     Scale,

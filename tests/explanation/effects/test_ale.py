@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
-from clearwood.explanation.effects.ale_axis import axis_of, level_order
+from clearwood.explanation.effects.ale import axis_of, level_order
 from clearwood.explanation.effects.request import Options
 from clearwood.table import Column, Kind
 

@@ -10,7 +10,7 @@ import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.request import Options
-from clearwood.explanation.rows import blocks as _asking
+from clearwood.explanation.rows import predictor
 
 
 def measured_effect(model, data, columns, **options):
@@ -138,8 +138,8 @@ def test_a_surface_of_local_effects_shows_where_it_extrapolates():
 
 @pytest.mark.parametrize("kind", ["pdp", "ice", "marginal", "ale", "supported_pdp"])
 def test_a_time_limit_gives_the_rows_that_are_done(X, kind, monkeypatch):
-    monkeypatch.setattr(_asking, "_FIRST", 40)
-    monkeypatch.setattr(_asking, "_SECONDS", 1e-9)
+    monkeypatch.setattr(predictor, "_FIRST", 40)
+    monkeypatch.setattr(predictor, "_SECONDS", 1e-9)
     data = np.tile(X, (3, 1))
     with pytest.warns(
         cw.ClearwoodWarning, match=r"time limit of 1e-9 s was reached after \d+ of 900"
@@ -154,7 +154,7 @@ def test_a_time_limit_gives_the_rows_that_are_done(X, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["pdp", "ale"])
 def test_an_interrupted_effect_gives_the_rows_that_are_done(X, kind, monkeypatch):
-    monkeypatch.setattr(_asking, "_EVALUATIONS", 40)  # of a block
+    monkeypatch.setattr(predictor, "_EVALUATIONS", 40)  # of a block
     calls = []
 
     def model(X):

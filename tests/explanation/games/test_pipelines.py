@@ -24,8 +24,8 @@ from sklearn.preprocessing import (
 import clearwood as cw
 from clearwood import InputError
 from clearwood.explanation import NotDecomposableError
-from clearwood.explanation.games.columnwise import ColumnTerms
 from clearwood.explanation.games.from_model import game_of
+from clearwood.explanation.games.pipelines import ColumnTerms
 
 NUMBERS, LEVELS = ["a", "b", "c", "d"], ["u", "v"]
 
@@ -163,7 +163,7 @@ def test_large_data_is_read_in_blocks(monkeypatch):
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
     terms = game_of(model, frame).reader.terms
     whole = terms(frame)
-    monkeypatch.setattr("clearwood.explanation.games.columnwise._CELLS_PER_BLOCK", 1)
+    monkeypatch.setattr("clearwood.explanation.games.pipelines._CELLS_PER_BLOCK", 1)
     assert_allclose(terms(frame), whole, atol=1e-12)
 
 

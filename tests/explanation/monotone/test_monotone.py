@@ -17,8 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.explanation.monotone.axes import axes_of
-from clearwood.explanation.monotone.forests import Splits, least_step
+from clearwood.explanation.monotone.forests import Splits, axes_of, least_step
 
 LEARNERS = ["gbm", "tree", "forest", "glass", "gam", "lightgbm", "xgboost", "catboost", "ebm"]
 

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import clearwood as cw
 from clearwood.explanation import Explanation
-from clearwood.explanation.sampling.kernel_regression import size_shares
+from clearwood.explanation.sampling.coalitions import size_shares
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 
 METHODS = ["subsets", "kernel", "permutation"]

@@ -12,10 +12,9 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
 from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
-from clearwood.explanation.games.moments import Moments
-from clearwood.explanation.games.row_sums import sums_of, target_of
+from clearwood.explanation.games.moments import Moments, sums_of, target_of
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
-from clearwood.explanation.results.outputs import one_output
+from clearwood.explanation.results.about import one_output
 from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
 from clearwood.parallel import needs_folder
 

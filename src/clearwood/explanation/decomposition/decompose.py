@@ -16,15 +16,12 @@ from clearwood._shared.numbers import count
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
-from clearwood.explanation.games.game import BoundGame, Game, checked_weights
-from clearwood.explanation.games.sampled import SampledGame, positions_of
-from clearwood.explanation.games.screening import interacting_columns
-from clearwood.explanation.results.about import About, BackgroundInfo
-from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.games.game import BoundGame, Game, NotDecomposableError, checked_weights
+from clearwood.explanation.games.sampled import SampledGame, interacting_columns, positions_of
+from clearwood.explanation.results.about import About, BackgroundInfo, one_output, rate_of
+from clearwood.explanation.rows.compose import as_rows
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.explanation.rows.rows import Rows, label_rows
-from clearwood.explanation.rows.stack import as_rows
-from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Scale, Unit, checked_scale, output_position
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.results.component_variances import joined
+from clearwood.explanation.results.importance import joined
 from clearwood.fitted import parts_of
 from clearwood.models import Learner, rows_outside
 

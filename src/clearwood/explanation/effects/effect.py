@@ -16,12 +16,9 @@ from clearwood.checks import effective_rows, related
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.ale import ale
 from clearwood.explanation.effects.bands import band as ends_of_band
-from clearwood.explanation.effects.given import Given, given_values
-from clearwood.explanation.effects.grid import checked_column
-from clearwood.explanation.effects.marginal import marginal
-from clearwood.explanation.effects.own_band import no_own_band
-from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
-from clearwood.explanation.effects.refit import refitted
+from clearwood.explanation.effects.bands import refitted
+from clearwood.explanation.effects.grid import Given, checked_column, given_values
+from clearwood.explanation.effects.pdp import ice, marginal, no_own_band, pdp, supported_pdp
 from clearwood.explanation.effects.request import (
     Band,
     Extrapolation,
@@ -29,15 +26,16 @@ from clearwood.explanation.effects.request import (
     Options,
     Request,
 )
-from clearwood.explanation.results.about import About, BackgroundInfo
-from clearwood.explanation.results.effect import Effect
-from clearwood.explanation.results.outputs import (
+from clearwood.explanation.results.about import (
+    About,
+    BackgroundInfo,
     noting_zero_weights,
     one_output,
     rate_of,
     rows_used,
     two_rows_or_more,
 )
+from clearwood.explanation.results.effect import Effect
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Encoder, Table, gap_shares
 

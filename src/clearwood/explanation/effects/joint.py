@@ -13,10 +13,20 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood._shared.weights import quantiles
 from clearwood.explanation.effects.extrapolation import support_of
-from clearwood.explanation.effects.given import Given, given_values
-from clearwood.explanation.effects.grid import checked_column, common_levels, levels_note
-from clearwood.explanation.results.about import About, BackgroundInfo
-from clearwood.explanation.results.outputs import axis_numbers, rate_of, two_rows_or_more
+from clearwood.explanation.effects.grid import (
+    Given,
+    checked_column,
+    common_levels,
+    given_values,
+    levels_note,
+)
+from clearwood.explanation.results.about import (
+    About,
+    BackgroundInfo,
+    axis_numbers,
+    rate_of,
+    two_rows_or_more,
+)
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
 

@@ -14,11 +14,9 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.effects.bands import mean_replicates
 from clearwood.explanation.effects.extrapolation import WAYS, Region, support_of
-from clearwood.explanation.effects.given import Given
-from clearwood.explanation.effects.grid import Points, points_of
+from clearwood.explanation.effects.grid import Given, Points, points_of
 from clearwood.explanation.results.effect import TITLES
-from clearwood.explanation.rows.blocks import Evaluated, evaluated_in_blocks
-from clearwood.explanation.rows.predictor import Predictor
+from clearwood.explanation.rows.predictor import Evaluated, Predictor, evaluated_in_blocks
 
 if TYPE_CHECKING:
     from clearwood.explanation import Explanation

@@ -14,9 +14,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.factors.cells import Axis
+from clearwood.explanation.factors.cells import Axis, constant_of, shifted, trimmed
 from clearwood.explanation.factors.model_cells import ModelCells
-from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
 from clearwood.explanation.factors.result import FactorTerm
 from clearwood.explanation.games.game import Players
 

@@ -24,23 +24,22 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood.explanation.factors.anchored import MOST_CELLS, Anchored
-from clearwood.explanation.factors.averaged import (
+from clearwood.explanation.factors.comparison import (
     Averaged,
     averaged_out,
     calibrated,
+    compared,
     compared_with,
     completed,
 )
-from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.multiplied import compared_product, levelled, product_of
 from clearwood.explanation.factors.points import points_of, usual_points
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.from_model import game_of
-from clearwood.explanation.games.game import Game
+from clearwood.explanation.games.game import Game, NotDecomposableError
 from clearwood.explanation.linear.contrasts import on_unseen_levels
-from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.fitted import Unit
 from clearwood.models import Learner, TableModel, save
 from clearwood.table import Table, as_table, read_as

@@ -12,21 +12,19 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.explanation.factors.cells import (
-    Axis,
-    Steps,
-    least_squares_bands,
-    middles,
-    steps_of,
-    thinned,
-    user_cuts,
-)
-from clearwood.explanation.factors.pieces import (
     CHECKED,
     NODES,
+    Axis,
+    Steps,
     coefficients,
     evaluated,
     is_polynomial,
+    least_squares_bands,
+    middles,
     shifted,
+    steps_of,
+    thinned,
+    user_cuts,
 )
 from clearwood.explanation.games.from_model import learner_players
 from clearwood.explanation.games.game import Game, Players

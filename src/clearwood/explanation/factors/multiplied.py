@@ -12,10 +12,9 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
 from clearwood._shared.numbers import number
 from clearwood.checks import Level, level_of
-from clearwood.explanation.factors.cells import Axis
+from clearwood.explanation.factors.cells import Axis, constant_of, shifted, trimmed
 from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
-from clearwood.explanation.factors.csv_file import read_text
-from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
+from clearwood.explanation.factors.files import read_text
 from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Schema, Table, as_table

@@ -12,8 +12,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import unknown_choice
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, document
-from clearwood.explanation.factors.cells import Axis
-from clearwood.explanation.factors.pieces import evaluated
+from clearwood.explanation.factors.cells import Axis, evaluated
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.fitted import Unit
 from clearwood.table import Schema, Table, as_table
@@ -266,7 +265,7 @@ class Factors(Result):
         table
             The name of the table.
         """
-        from clearwood.explanation.factors.sql import select
+        from clearwood.explanation.factors.files import select
 
         return select(self, table)
 
@@ -275,7 +274,7 @@ class Factors(Result):
 
         `clearwood.explanation.read_factors` reads it again, and predicts from nothing else.
         """
-        from clearwood.explanation.factors.csv_file import written
+        from clearwood.explanation.factors.files import written
 
         return written(self)
 

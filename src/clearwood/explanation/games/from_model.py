@@ -11,16 +11,14 @@ from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.columnwise import Terms
-from clearwood.explanation.games.ebm import ebm_game, is_ebm
-from clearwood.explanation.games.game import Game, Reader
-from clearwood.explanation.games.pipelines import pipeline_game
+from clearwood.explanation.games.game import Game, Reader, unsupported
+from clearwood.explanation.games.pipelines import Terms, pipeline_game
 from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
 from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
+from clearwood.explanation.games.terms import ebm_game, is_ebm
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.rows.supported import unsupported
 from clearwood.fitted import (
     Score,
     Unit,

@@ -18,7 +18,8 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.rows.rows import Rows
-from clearwood.fitted import Unit
+from clearwood.fitted import Unit, name_of
+from clearwood.forest import SUPPORTED
 
 if TYPE_CHECKING:
     from clearwood.explanation.games.groups import Grouping
@@ -26,15 +27,40 @@ if TYPE_CHECKING:
     from clearwood.explanation.games.spread import GameSpread
 
 __all__ = [
+    "EXPLAINED",
     "BoundGame",
     "Counts",
     "Game",
+    "NotDecomposableError",
     "Players",
     "Reader",
     "Values",
     "checked_weights",
     "shared_out",
+    "unsupported",
 ]
+
+EXPLAINED = (
+    f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
+    "lasso, elastic net, logistic, Poisson, gamma, Tweedie, linear discriminants and support "
+    "vectors), alone, after column-wise steps in a Pipeline, or in a Learner (ols, ridge, lasso, "
+    "logistic, glm, spline, ...); the Learners 'gam', 'glass', 'mars', "
+    "'rules', 'planted' and 'ebm'"
+)
+
+
+class NotDecomposableError(InputError):
+    """The model is fitted and sound, but its decomposition is not known exactly."""
+
+
+def unsupported(model: Any) -> NotDecomposableError:
+    """Make the error for a model without an exact decomposition."""
+    return NotDecomposableError(
+        f"{name_of(model)} has no exact decomposition",
+        parameter="model",
+        hint=f"these have one: {EXPLAINED}. Explanations of other models are sampled.",
+    )
+
 
 #: Positions of the players of a component, rising.
 Players = tuple[int, ...]

@@ -23,8 +23,7 @@ from clearwood.explanation.games.game import (
     Players,
     checked_weights,
 )
-from clearwood.explanation.games.moments import Moments
-from clearwood.explanation.games.row_sums import Sums, sums_of
+from clearwood.explanation.games.moments import Moments, Sums, sums_of
 from clearwood.explanation.games.spread import BoundSpread, GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import BoundTrees, TreeGame

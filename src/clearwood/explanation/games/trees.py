@@ -12,9 +12,15 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values
+from clearwood.explanation.games.game import (
+    BoundGame,
+    Counts,
+    Game,
+    NotDecomposableError,
+    Players,
+    Values,
+)
 from clearwood.explanation.rows.rows import Rows
-from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.forest import Forest
 from clearwood.kernels import (
     Background,

@@ -22,7 +22,7 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.progress import progress
 from clearwood.checks import bins_of, coordinates, is_ordered, ranks, related
-from clearwood.explanation.effects.refit import Training
+from clearwood.explanation.effects.bands import Training
 from clearwood.explanation.rows.compose import ArrayRows, frame_rows, take_rows
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.losses import LOSSES

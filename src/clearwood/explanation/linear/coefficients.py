@@ -28,8 +28,7 @@ from clearwood._shared.progress import progress
 from clearwood._shared.weights import counted
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of, on_unseen_levels
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
-from clearwood.explanation.linear.imputed import Estimate, joined
-from clearwood.explanation.linear.result import Coefficients, ColumnTest
+from clearwood.explanation.linear.result import Coefficients, ColumnTest, Estimate, joined
 from clearwood.explanation.linear.split_sample import split_sample
 from clearwood.fitted import Unit, score_of
 from clearwood.models import Learner, chooses_columns

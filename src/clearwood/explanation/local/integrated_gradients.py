@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import IN_TABLES, number
 from clearwood._shared.results import TableResult
 from clearwood.explanation.effects.boundaries import typical, written
-from clearwood.explanation.rows.stack import as_rows, chosen_row
+from clearwood.explanation.rows.compose import as_rows, chosen_row
 from clearwood.fitted import Scale, Unit, checked_scale, output_position
 from clearwood.models import Learner
 from clearwood.table import Table, as_table

@@ -17,11 +17,9 @@ from clearwood._shared.numbers import number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.games.game import checked_weights
-from clearwood.explanation.results.outputs import noting_zero_weights
-from clearwood.explanation.rows.blocks import limit_words
-from clearwood.explanation.rows.compose import perturbed
-from clearwood.explanation.rows.predictor import Predictor
-from clearwood.explanation.rows.stack import chosen_row, stacked
+from clearwood.explanation.results.about import noting_zero_weights
+from clearwood.explanation.rows.compose import chosen_row, perturbed, stacked
+from clearwood.explanation.rows.predictor import Predictor, limit_words
 from clearwood.explanation.sampling.representation import Representation, representation_of
 from clearwood.fitted import Unit
 

@@ -11,8 +11,8 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.numbers import cell, number
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.rows.stack import chosen_row
-from clearwood.explanation.sampling.subsets import all_coalitions, shapley_weights
+from clearwood.explanation.rows.compose import chosen_row
+from clearwood.explanation.sampling.coalitions import all_coalitions, shapley_weights
 from clearwood.explanation.sampling.value_functions import Interventional
 from clearwood.fitted import Unit
 from clearwood.models import TableModel

@@ -12,7 +12,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
 from clearwood.explanation.games.game import Game
-from clearwood.explanation.monotone.prove import Counterexample, Prover
+from clearwood.explanation.monotone.proofs import Counterexample, Prover
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.fitted import Unit
 from clearwood.table import Kind

@@ -1,13 +1,32 @@
-"""What every explanation states about itself: value function, background, scale."""
+"""What every explanation states about itself, and how its numbers are laid out in frames."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import ValueFunction
+from clearwood._shared.errors import InputError
+from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count
 from clearwood.fitted import Scale, Unit
+from clearwood.models import TableModel
 
-__all__ = ["About", "BackgroundInfo"]
+__all__ = [
+    "About",
+    "BackgroundInfo",
+    "axis_numbers",
+    "grid_columns",
+    "noting_zero_weights",
+    "one_output",
+    "rate_of",
+    "row_columns",
+    "rows_used",
+    "two_rows_or_more",
+]
 
 
 @dataclass(frozen=True)
@@ -108,3 +127,114 @@ class About:
             "sampled": self.is_sampled,
             **({"rate": self.rate} if self.rate else {}),
         }
+
+
+R = TypeVar("R")
+
+
+def axis_numbers(values: NDArray[Any]) -> Floats:
+    """Return numbers or dates as numbers (dates in days), NaN where they are missing.
+
+    Examples
+    --------
+    >>> axis_numbers(np.array(["1970-01-02", "NaT"], "datetime64[us]"))
+    array([ 1., nan])
+    """
+    if values.dtype.kind != "M":
+        return values.astype(np.float64)
+    days = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
+    return np.where(np.isnat(values), np.nan, days)
+
+
+def grid_columns(
+    columns: Sequence[str],
+    grid: Sequence[NDArray[Any]],
+    outputs: Sequence[str],
+    named: Mapping[str, NDArray[Any] | None],
+) -> dict[str, Any]:
+    """Return what is known at the points of a grid as columns: one row per point and output.
+
+    Parameters
+    ----------
+    columns, grid
+        One or two of the user's columns, and their values.
+    outputs
+        Names of the outputs.
+    named
+        Numbers by name, with or without a last axis of outputs; None is left out.
+
+    Examples
+    --------
+    >>> grid_columns(["age"], [np.array([20, 40])], ["p"], {"effect": np.array([0.5, 1.0])})
+    {'age': array([20, 40]), 'effect': array([0.5, 1. ])}
+    """
+    points = tuple(len(values) for values in grid)
+    shape = (*points, len(outputs))
+    index = np.indices(shape).reshape(len(shape), -1)
+    result: dict[str, Any] = {
+        name: values[at] for name, values, at in zip(columns, grid, index[:-1], strict=True)
+    }
+    taken = list(columns)
+    if len(outputs) > 1:
+        result[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
+    for name, numbers in named.items():
+        if numbers is not None:
+            whole = numbers if numbers.size == index.shape[1] else numbers[..., None]
+            result[unique_name(name, taken)] = np.broadcast_to(
+                whole.reshape(*points, -1), shape
+            ).ravel()
+    return result
+
+
+def row_columns(
+    rows: NDArray[Any], outputs: Sequence[str], numbers: Mapping[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Return numbers, each (rows[, outputs]), as columns: one line per row and output."""
+    taken = list(numbers)
+    result: dict[str, Any] = {unique_name("row", taken): np.repeat(rows, len(outputs))}
+    if len(outputs) > 1:
+        result[unique_name("output", taken)] = list(outputs) * len(rows)
+    return result | {name: values.ravel() for name, values in numbers.items()}
+
+
+def noting_zero_weights(result: R, n_rows: int) -> R:
+    """Return a result with the number of rows that have no weight, as a field and as a note."""
+    if not n_rows:
+        return result
+    have = "has" if n_rows == 1 else "have"
+    note = f"{count(n_rows, 'row')} {have} a weight of zero and count for nothing"
+    any_result: Any = result
+    noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
+    return noted
+
+
+def rate_of(model: Any) -> str:
+    """Return what a model with an exposure predicts, such as "claims per year"; else nothing."""
+    schema = getattr(model, "schema_", None) if isinstance(model, TableModel) else None
+    return "" if schema is None or schema.exposure is None else str(schema.outcome)
+
+
+def two_rows_or_more(n_rows: int, what: str) -> None:
+    """Refuse data of a single row."""
+    if n_rows < 2:
+        raise InputError(
+            f"the data has 1 row; {what} needs rows that differ",
+            parameter="data",
+            hint="give the training rows, or a sample of them.",
+        )
+
+
+def rows_used(n_rows: int, n_data: int | None) -> str:
+    """Write how many rows were used, and of how many where not of all.
+
+    Examples
+    --------
+    >>> rows_used(1, None), rows_used(500, 20640)
+    ('1 row', '500 of 20,640 rows')
+    """
+    return count(n_rows, "row") if n_data is None else f"{n_rows:,} of {n_data:,} rows"
+
+
+def one_output(values: NDArray[Any]) -> NDArray[Any]:
+    """Drop the last axis, of outputs, where there is only one."""
+    return values[..., 0] if values.shape[-1] == 1 else values

@@ -12,8 +12,7 @@ from clearwood._shared.choices import BandSource, EffectKind
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, number, percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.explanation.results.about import About
-from clearwood.explanation.results.outputs import grid_columns, rows_used
+from clearwood.explanation.results.about import About, grid_columns, rows_used
 from clearwood.explanation.results.shape import sentence_of
 from clearwood.fitted import Unit
 from clearwood.table import gaps_listed

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.numbers import cell, count, number, percent
-from clearwood.explanation.results.outputs import rows_used
+from clearwood.explanation.results.about import rows_used
 
 if TYPE_CHECKING:
     from clearwood.explanation.results.effect import Effect

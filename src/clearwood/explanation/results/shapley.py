@@ -12,8 +12,7 @@ from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import cell, count, number
 from clearwood._shared.results import document, html_table
 from clearwood._shared.rounding import without_rounding
-from clearwood.explanation.results.about import About
-from clearwood.explanation.results.outputs import row_columns
+from clearwood.explanation.results.about import About, row_columns
 from clearwood.fitted import output_position
 from clearwood.table import Column
 

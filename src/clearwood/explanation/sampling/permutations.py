@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
-from clearwood.explanation.sampling.estimate import (
+from clearwood.explanation.sampling.value_functions import (
     ROWS_PER_CALL,
     Estimate,
     OutOfTimeError,
     Stopping,
+    ValueFunction,
     control_slopes,
 )
-from clearwood.explanation.sampling.value_functions import ValueFunction
 
 __all__ = ["by_permutations"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.results.outputs import axis_numbers
+from clearwood.explanation.results.about import axis_numbers
 from clearwood.table import Column, Kind
 
 __all__ = ["Drawn", "Representation", "Term", "representation_of"]

@@ -17,17 +17,20 @@ from clearwood._shared.progress import Step, progress
 from clearwood.explanation.decomposition.decompose import plain_baseline
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
-from clearwood.explanation.results.about import About, BackgroundInfo
-from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.results.about import About, BackgroundInfo, one_output, rate_of
 from clearwood.explanation.results.shapley import Shapley
-from clearwood.explanation.rows.blocks import limit_words
+from clearwood.explanation.rows.compose import as_rows
+from clearwood.explanation.rows.predictor import limit_words
 from clearwood.explanation.rows.rows import label_rows, no_background
-from clearwood.explanation.rows.stack import as_rows
-from clearwood.explanation.sampling.estimate import Estimate, OutOfTimeError, Stopping
-from clearwood.explanation.sampling.kernel_regression import by_kernel_regression
+from clearwood.explanation.sampling.coalitions import by_kernel_regression, by_subsets
 from clearwood.explanation.sampling.permutations import by_permutations
-from clearwood.explanation.sampling.subsets import by_subsets
-from clearwood.explanation.sampling.value_functions import Interventional, ValueFunction
+from clearwood.explanation.sampling.value_functions import (
+    Estimate,
+    Interventional,
+    OutOfTimeError,
+    Stopping,
+    ValueFunction,
+)
 from clearwood.explanation.shapley.observational import (
     ASSUMPTIONS,
     ForestWeights,

@@ -22,15 +22,13 @@ from clearwood.explanation.decomposition.decompose import (
     single_row_note,
 )
 from clearwood.explanation.games.drawn import check_background_rows
-from clearwood.explanation.games.game import BoundGame, Game, Values
+from clearwood.explanation.games.game import BoundGame, Game, NotDecomposableError, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.in_parts import InParts
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.results.about import About
-from clearwood.explanation.results.outputs import one_output, rate_of
+from clearwood.explanation.results.about import About, one_output, rate_of
 from clearwood.explanation.results.shapley import Shapley
 from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
-from clearwood.explanation.rows.supported import NotDecomposableError
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 from clearwood.fitted import Scale, checked_scale
 from clearwood.parallel import Written, needs_folder
