@@ -327,22 +327,6 @@ def test_folders_of_a_package_import_only_leftwards(package):
 
 # One view of a fitted model
 
-#: Modules outside `models` and `fitted` that still ask a model for probabilities themselves. The
-#: list may only get shorter.
-ASKING: set[str] = {
-    "benchmarking/fitting/contenders.py",
-    "benchmarking/fitting/work.py",
-    "causal/graph/residuals.py",
-    "causal/scm/fitted.py",
-    "cli/verbs/fit.py",
-    "explanation/effects/boundaries.py",
-    "explanation/factors/comparison.py",
-    "explanation/factors/factors.py",
-    "explanation/local/integrated_gradients.py",
-    "fairness/predictors/fair_model.py",
-    "reporting/collect/findings.py",
-}
-
 
 def asks_for_probabilities(module: Path) -> bool:
     """Whether a module calls predict_proba, or looks whether there is one; defining it is fine."""
@@ -359,5 +343,4 @@ def test_only_models_and_their_one_view_ask_for_probabilities():
         for module in modules().values()
         if home_of(module) not in ("models", "fitted") and asks_for_probabilities(module)
     }
-    assert found - ASKING == set(), "use clearwood.fitted.FittedModel"
-    assert ASKING - found == set(), "no longer asking: take them from the list"
+    assert found == set(), "use clearwood.fitted.FittedModel"

@@ -180,9 +180,9 @@ def test_a_boosted_model_inside_a_stack_is_saved_in_its_own_format(tmp_path):
 
 
 def test_what_is_not_fitted_or_not_an_estimator_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"'ridge' is not fitted.*call \.fit"):
+    with pytest.raises(InputError, match=r"'ridge' is not fitted yet.*call its fit"):
         cw.save(cw.learner("ridge"), tmp_path / "m.cw")
-    with pytest.raises(InputError, match="'Ridge' is not fitted"):
+    with pytest.raises(InputError, match="this Ridge is not fitted yet"):
         cw.save(Ridge(), tmp_path / "m.cw")
     with pytest.raises(InputError, match="a dict cannot be saved"):
         cw.save({"coef": 1}, tmp_path / "m.cw")

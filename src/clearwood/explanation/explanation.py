@@ -55,7 +55,7 @@ from clearwood.fitted import (
     unwrapped,
 )
 from clearwood.forest import Forest
-from clearwood.models import Learner, TableModel
+from clearwood.models import Learner, TableModel, check_fitted
 from clearwood.table import Parts, Table
 
 __all__ = ["Explanation"]
@@ -129,12 +129,7 @@ class Explanation(Result):
         ledger: str | Path | None = None,
         errors: Literal["raise", "skip"] = "raise",
     ) -> None:
-        if isinstance(model, type):
-            raise InputError(
-                f"{model.__name__} is a class, not a fitted model",
-                parameter="model",
-                hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
-            )
+        check_fitted(model)
         self.model = model
         self.in_parts = self._in_parts(data, weights, ledger, errors)
         if self.in_parts is not None:
@@ -400,12 +395,6 @@ class Explanation(Result):
     def _learner(self) -> Any:
         """The model, where it has an encoder of Clearwood before its estimator; else None."""
         model = self.model
-        if isinstance(model, Learner) and not hasattr(model, "estimator_"):
-            raise InputError(
-                f"learner {model.name!r} is not fitted yet",
-                parameter="model",
-                hint="call its fit(data).",
-            )
         is_encoded = hasattr(model, "schema_") and getattr(model, "encoder_", None) is not None
         return model if is_encoded else None
 

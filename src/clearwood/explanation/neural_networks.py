@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import TableResult
-from clearwood.models import Learner
+from clearwood.models import Learner, check_fitted
 from clearwood.table import as_table
 
 __all__ = ["Attention", "TrainingCurve", "attention", "training_curve"]
@@ -118,11 +118,12 @@ def attention(model: Learner, data: Any) -> Attention:
     >>> cw.explanation.attention(model, data).weights.shape
     (2, 4, 11, 11)
     """
+    check_fitted(model)
     estimator = getattr(model, "estimator_", None)
     if not hasattr(estimator, "attention"):
         name = getattr(model, "name", type(model).__name__)
         raise InputError(
-            f"{name!r} has no attention, or it is not fitted",
+            f"{name!r} has no attention",
             parameter="model",
             value=name,
             hint="fit 'transformer'.",
@@ -266,11 +267,12 @@ def training_curve(model: Learner) -> TrainingCurve:
     >>> len(cw.explanation.training_curve(model).training)
     5
     """
+    check_fitted(model)
     estimator = getattr(model, "estimator_", None)
     if not hasattr(estimator, "curve_") or not hasattr(estimator, "arrays_"):
         name = getattr(model, "name", type(model).__name__)
         raise InputError(
-            f"{name!r} has no training curve, or it is not fitted",
+            f"{name!r} has no training curve",
             parameter="model",
             value=name,
             hint="fit 'network', 'transformer' or 'cnn'.",

@@ -21,7 +21,7 @@ from clearwood.fitted.scales import Scale, Unit, checked_scale
 from clearwood.fitted.scoring import Scorer, forest_scorer, scorer_of
 from clearwood.forest import Forest, LearnerEncoder, from_model, supports
 from clearwood.losses import Needs
-from clearwood.models import Learner, check_fitted, load
+from clearwood.models import Learner, check_fitted, has_probabilities, load
 from clearwood.table import Parts, Schema, Table, Task, as_table
 
 __all__ = ["FittedModel"]
@@ -157,7 +157,7 @@ class FittedModel:
     @property
     def has_probabilities(self) -> bool:
         """Whether the model itself gives probabilities of classes."""
-        return self.is_classifier and hasattr(self.model, "predict_proba")
+        return self.is_classifier and has_probabilities(self.model)
 
     @cached_property
     def forest(self) -> Forest | None:
@@ -420,7 +420,9 @@ def _listed(labels: Any) -> tuple[Any, ...]:
 
 
 def _place(label: Any, classes: Sequence[Any]) -> int:
-    """Find a label; by its name, as files hold names."""
+    """Find a label; by its name where it is not there itself, as files hold names."""
+    if label in classes:
+        return classes.index(label)
     names = [str(known) for known in classes]
     if str(label) not in names:
         raise InputError(

@@ -118,7 +118,7 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
     Without a scale, probabilities where the model has them, else its prediction. ``labels`` names
     the classes where the model's own are codes.
     """
-    has_classes = hasattr(model, "classes_") and (
+    has_classes = getattr(model, "classes_", None) is not None and (
         hasattr(model, "predict_proba") or hasattr(model, "decision_function")
     )
     if has_classes:

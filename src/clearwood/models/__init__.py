@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from clearwood.models.entries.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.equations import equation, has_equation
     from clearwood.models.extrapolation import Extrapolation, outside_training, rows_outside
+    from clearwood.models.facts import check_fitted, has_probabilities, is_fitted
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
-    from clearwood.models.fit_state import check_fitted, is_fitted
     from clearwood.models.learners import Learner, learner
     from clearwood.models.prediction_intervals import PredictionIntervals
     from clearwood.models.selection.result import Selection
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from clearwood.models.shared.unit import unit_of
     from clearwood.models.storage import inspect, load, save
     from clearwood.models.table_model import TableModel
+    from clearwood.models.wrapped_estimator import WrappedEstimator
     from clearwood.models.written import model_digest, prediction_columns, written_predictions
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
@@ -69,6 +70,7 @@ __all__ = [
     "TermFacts",
     "TreeArrays",
     "Whole",
+    "WrappedEstimator",
     "catalogue",
     "check_fitted",
     "chooses_columns",
@@ -79,6 +81,7 @@ __all__ = [
     "fit_boosting",
     "fit_criteria",
     "has_equation",
+    "has_probabilities",
     "inspect",
     "is_fitted",
     "learner",

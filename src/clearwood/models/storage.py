@@ -14,13 +14,11 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
-
 from clearwood import files
 from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.models import catalogue
+from clearwood.models.facts import check_fitted
 from clearwood.models.files.audit import Refused
 from clearwood.models.files.model_file import ModelFile
 from clearwood.models.files.native import Native, restore, take_out
@@ -93,15 +91,19 @@ def _contents(model: Any, trusted: tuple[str, ...]) -> tuple[files.Manifest, dic
     if hasattr(model, "__clearwood_file__"):
         manifest, members = model.__clearwood_file__()
         return manifest, members
+    check_fitted(model)
     if hasattr(model, "__clearwood_parts__"):
-        _require_fitted(model, type(model).__name__, "schema_")
         kind, members, inner = model.__clearwood_parts__()
         return nested(kind, members, [_contents(one, trusted) for one in inner])
     if isinstance(model, Learner):
-        _require_fitted(model, model.name, "estimator_")
         kind, estimator, members = "learner", model.estimator_, learner_members(model)
     else:
-        _require_fitted(model, type(model).__name__)
+        if not hasattr(model, "fit"):
+            raise InputError(
+                f"a {type(model).__name__} cannot be saved: it has no `fit`",
+                parameter="model",
+                hint="save a learner, or an estimator or pipeline of scikit-learn.",
+            )
         kind, estimator, members = "estimator", model, {}
     plain, native = take_out(estimator)
     packed = pack_estimator(plain)
@@ -280,21 +282,6 @@ def _checked_names(trusted: Iterable[str]) -> tuple[str, ...]:
             hint=words("pass ", Option("trusted", [trusted]), "."),
         )
     return tuple(trusted)
-
-
-def _require_fitted(model: Any, name: str, *attributes: str) -> None:
-    try:
-        check_is_fitted(model, *attributes)
-    except NotFittedError:
-        raise InputError(
-            f"{name!r} is not fitted", parameter="model", hint="call .fit(data) before saving."
-        ) from None
-    except TypeError as error:
-        raise InputError(
-            f"a {name} cannot be saved: {error}",
-            parameter="model",
-            hint="save a learner, or an estimator or pipeline of scikit-learn.",
-        ) from None
 
 
 def _would_be_refused(refused: Sequence[Refused]) -> InputError:

@@ -372,7 +372,7 @@ def test_native_categories_and_gaps_are_explained_as_brute_force_does(brute, lib
     ids=["sum", "trees after a step", "own encoding"],
 )
 def test_an_estimator_that_a_benchmark_wrapped_is_explained_in_the_columns_of_the_user(estimator):
-    from clearwood.benchmarking.fitting.contenders import WrappedEstimator
+    from clearwood.models import WrappedEstimator
 
     frame, y = mixed_table()
     data = cw.read(frame.reset_index(drop=True).assign(y=y.to_numpy()), target="y")

@@ -88,5 +88,5 @@ def test_a_file_with_other_entries_is_refused(policies, tmp_path, change):
 
 
 def test_an_unfitted_fair_model_is_not_saved(tmp_path):
-    with pytest.raises(cw.InputError, match=r"is not fitted. Hint: call \.fit"):
+    with pytest.raises(cw.InputError, match=r"is not fitted yet. Hint: call its fit"):
         cw.save(cw.fairness.FairModel(cw.learner("glm"), protected="gender"), tmp_path / "fair.cw")

@@ -15,6 +15,7 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking.fitting.contenders import Contender
 from clearwood.benchmarking.fitting.target import target_codes
 from clearwood.checks import LevelWarning
+from clearwood.fitted import FittedModel
 from clearwood.losses import Loss
 from clearwood.models import TableModel
 from clearwood.table import Table
@@ -237,23 +238,10 @@ def judge(
 
     A class that the model has never seen has probability zero.
     """
-    if classes is None:
-        predicted = np.asarray(model.predict(table), dtype=np.float64)
-    elif loss.needs == "label" and loss.threshold == 0.5:
-        predicted = _positions(np.asarray(model.predict(table)), classes)
-    elif loss.needs == "margin":
-        predicted = _margins(model, table)
-    else:
-        known = _positions(np.asarray(model.classes_), classes).astype(np.intp)
-        predicted = np.zeros((table.n_rows, len(classes)))
-        predicted[:, known] = model.predict_proba(table)
-        if loss.needs == "label":
-            predicted = (predicted[:, 1] > loss.threshold).astype(np.float64)
-    finite = np.asarray(np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1))
-    if not finite.all():
-        raise InputError(
-            f"it predicted NaN or infinity for {int((~finite).sum())} of {len(finite)} rows"
-        )
+    needs = "probability" if loss.needs == "label" and loss.threshold != 0.5 else loss.needs
+    predicted, _ = FittedModel(model, table, classes=classes).for_loss(table, needs)
+    if needs != loss.needs:
+        predicted = (predicted[:, 1] > loss.threshold).astype(np.float64)
     losses = np.asarray(loss.per_row(codes, predicted), dtype=np.float64)
     if not np.isfinite(losses).all():
         raise InputError(
@@ -287,20 +275,6 @@ def row_losses(model: Any, data: Table, loss: Loss) -> Floats:
         model.check_outcome(data)
     codes, classes = target_codes(data)
     return judge(model, data, codes, loss, classes)[0]
-
-
-def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> Floats:
-    position = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    if not (classes[position] == labels).all():
-        raise InputError("it predicted a class that the table does not have")
-    return position.astype(np.float64)
-
-
-def _margins(model: Any, table: Table) -> Floats:
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(table), dtype=np.float64)
-    probability = np.clip(model.predict_proba(table)[:, 1], 1e-15, 1 - 1e-15)
-    return np.asarray(0.5 * np.log(probability / (1 - probability)))
 
 
 def seed_of(*parts: Any) -> int:

@@ -11,13 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.fitting.contenders import Contender
 from clearwood.benchmarking.fitting.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
 from clearwood.models import PATIENCE, Learner, Rows, Stages, fit_boosting, unit_of
-from clearwood.table import Table
+from clearwood.table import Schema, Table
 
 __all__ = ["KnownPredictions", "NotGrown", "Path", "TreePath", "path_of"]
 
@@ -138,7 +139,7 @@ class PenaltyPath(Path):
         coefficients = _COEFFICIENTS[self.learner](X - mean, (y - centre) / scale, alphas, settings)
         rows = first.encoder_.transform(test) - mean
         predicted = rows @ coefficients * scale + centre
-        models = [KnownPredictions(predicted[:, j]) for j in range(len(order))]
+        models = [KnownPredictions(predicted[:, j], first.schema_) for j in range(len(order))]
         back = np.argsort(order, kind="stable")
         return [models[int(j)] for j in back]
 
@@ -148,6 +149,7 @@ class KnownPredictions:
     """A model that is known by its predictions for the test rows: numbers, or probabilities."""
 
     predicted: Floats
+    schema_: Schema
     classes_: NDArray[Any] | None = None
 
     def predict(self, X: Table) -> NDArray[Any]:
@@ -158,9 +160,9 @@ class KnownPredictions:
         labels: NDArray[Any] = self.classes_[self.predicted.argmax(axis=1)]
         return labels
 
+    @available_if(lambda self: self.classes_ is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Table) -> Floats:
         """Return the probabilities."""
-        assert self.classes_ is not None
         assert len(self.predicted) == X.n_rows
         return self.predicted
 
@@ -249,7 +251,9 @@ class TreePath(Path):
         classes = first.classes_ if first.task_.is_classification else None
         stages = self.stages.at(model, rows, reached, classes is not None)
         known = {
-            count: KnownPredictions(np.asarray(predicted, np.float64) * unit.target, classes)
+            count: KnownPredictions(
+                np.asarray(predicted, np.float64) * unit.target, first.schema_, classes
+            )
             for count, predicted in zip(reached, stages, strict=True)
         }
         return [known.get(count, NotGrown(most)) for count in counts]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood.fitted import FittedModel
 from clearwood.models import Learner, catalogue
 from clearwood.table import Column, Kind, Table, Task
 
@@ -141,10 +142,9 @@ class Residuals:
             task = Task.BINARY if len(present) == 2 else Task.MULTICLASS
             if task in catalogue.get(self.learner).tasks:
                 model = self._model(task).fit(rows, codes[train].astype(str), weight)
-                chances = np.zeros((int(test.sum()), truth.shape[1]))
-                places = [int(label) for label in model.classes_]
-                chances[:, places] = model.predict_proba(features.take(test))
-                return chances
+                levels = [str(k) for k in range(truth.shape[1])]
+                view = FittedModel(model, classes=levels)
+                return view.predict(features.take(test), scale="probability")
         for place in range(truth.shape[1]):
             target = truth[train, place]
             if np.ptp(target) == 0:

@@ -16,6 +16,7 @@ from clearwood.causal.scm.inversion import Inversion
 from clearwood.causal.scm.mechanisms import Mechanism, chosen_level, impossible, level_noise
 from clearwood.causal.scm.noise import probabilities_between, quantile_of
 from clearwood.causal.scm.parse import quoted
+from clearwood.fitted import FittedModel
 from clearwood.models import Learner, learner
 from clearwood.resampling import KFold
 from clearwood.table import NUMERIC, Column, Kind, Role, Table, Task, as_table, find_task
@@ -220,13 +221,8 @@ class _Prediction:
 
     def up_to(self, values: Values, target: Column) -> Floats:
         """Predict the probability up to each level of the target."""
-        given = self.model.predict_proba(self.table(values))
-        classes = [str(label) for label in self.model.classes_]
-        typed = [str(label) for label in target.typed_levels()]
-        shares = np.zeros((len(given), len(typed)))
-        for k, level in enumerate(typed):
-            if level in classes:
-                shares[:, k] = given[:, classes.index(level)]
+        view = FittedModel(self.model, classes=target.typed_levels())
+        shares = view.predict(self.table(values), scale="probability")
         up_to = shares.cumsum(axis=1)
         return np.asarray(up_to / up_to[:, -1:])
 

@@ -182,11 +182,12 @@ def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float
 
     from clearwood import benchmarking
     from clearwood.losses import default_loss, find_loss
+    from clearwood.models import has_probabilities
     from clearwood.table import Task
 
     task = model.task_
     loss = default_loss(task, table.y)
-    if task.is_classification and not hasattr(model, "predict_proba"):
+    if task.is_classification and not has_probabilities(model):
         loss = find_loss("zero-one")
     if task is Task.AMOUNT and (model.predict(table) <= 0).any():
         loss = find_loss("squared")

@@ -12,6 +12,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean
 from clearwood._shared.numbers import cell, count, number, percent
 from clearwood._shared.results import Result
 from clearwood._shared.weights import quantiles
+from clearwood.fitted import FittedModel
 from clearwood.models import Learner
 from clearwood.table import Column, Kind, Table, as_table
 
@@ -193,11 +194,12 @@ def boundaries(
             for one in table
         ),
     )
-    known = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
-    predicted = np.array([known[label] for label in model.predict(grid).tolist()], dtype=np.intp)
+    view = FittedModel(model)
+    known = {label: k for k, label in enumerate(view.classes)}
+    predicted = view.for_loss(grid, "label")[0].astype(np.intp)
     certainty = np.full(n, np.nan)
-    if hasattr(model, "predict_proba"):
-        certainty = model.predict_proba(grid)[np.arange(n), predicted]
+    if view.has_probabilities:
+        certainty = view.predict(grid, scale="probability")[np.arange(n), predicted]
     return Boundaries(
         model=model.name,
         outcome=str(model.schema_.target or "the target"),

@@ -12,7 +12,7 @@ from clearwood._shared.errors import Call, ClearwoodWarning, InputError, Option,
 from clearwood.explanation.factors.files import read_text
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
-from clearwood.fitted import Unit
+from clearwood.fitted import FittedModel, Unit
 from clearwood.losses import default_loss, find_loss
 from clearwood.models import Learner
 from clearwood.table import Schema, Table
@@ -77,9 +77,7 @@ def compared(
 
 def predicted(learner: Learner, rows: Table) -> Floats:
     """Return the model's prediction; for classes, the probability of the second one."""
-    if learner.task_.is_classification:
-        return np.asarray(learner.predict_proba(rows)[:, 1])
-    return np.asarray(learner.predict(rows), np.float64)
+    return FittedModel(learner).predict(rows, scale="response")[:, -1]
 
 
 def _losses(result: Factors, learner: Learner, cells: ModelCells, table: Table) -> FactorLosses:

@@ -41,7 +41,7 @@ from clearwood.explanation.games.from_model import game_of
 from clearwood.explanation.games.game import Game, NotDecomposableError
 from clearwood.explanation.linear.contrasts import on_unseen_levels
 from clearwood.fitted import Unit
-from clearwood.models import Learner, TableModel, save
+from clearwood.models import Learner, TableModel, has_probabilities, save
 from clearwood.table import Table, as_table, read_as
 
 __all__ = ["factors", "factors_of_game"]
@@ -379,7 +379,7 @@ def _game(learner: Learner, table: Table) -> Game:
 
 def _check_game(learner: Learner, game: Game) -> None:
     """Refuse interactions of more than two columns, and scores whose link has no factors."""
-    if learner.task_.is_classification and not hasattr(learner, "predict_proba"):
+    if learner.task_.is_classification and not has_probabilities(learner):
         raise InputError(
             f"learner {learner.name!r} predicts classes without probabilities, which a table of "
             "factors is about",

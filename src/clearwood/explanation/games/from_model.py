@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import Game, Reader, unsupported
 from clearwood.explanation.games.pipelines import Terms, pipeline_game
@@ -31,7 +30,7 @@ from clearwood.fitted import (
     unwrapped,
 )
 from clearwood.forest import Forest, behind_learner
-from clearwood.models import Learner, ScoreParts, Spread
+from clearwood.models import Learner, ScoreParts, Spread, check_fitted
 
 __all__ = ["game_of", "learner_players"]
 
@@ -65,20 +64,7 @@ def _bare(model: Any) -> Any:
     if isinstance(model, Forest):
         return model
     model = unwrapped(model)
-    if hasattr(model, "get_params") and hasattr(model, "fit"):
-        from sklearn.exceptions import NotFittedError
-        from sklearn.utils.validation import check_is_fitted
-
-        try:
-            check_is_fitted(model)
-        except NotFittedError:
-            raise InputError(
-                f"this {type(model).__name__} is not fitted yet",
-                parameter="model",
-                hint="call its fit(X, y) first.",
-            ) from None
-        except TypeError:
-            pass  # no estimator in scikit-learn's sense; its own importer will complain
+    check_fitted(model)
     return model
 
 

@@ -14,7 +14,7 @@ from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.coefficients import training_table
-from clearwood.models import Learner, Real, fit_criteria, unit_of
+from clearwood.models import Learner, Real, check_fitted, fit_criteria, unit_of
 from clearwood.table import as_table
 
 __all__ = ["CoefficientPath", "path"]
@@ -267,10 +267,11 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     if not is_whole(folds) or folds < 0 or folds == 1:
         raise bad_value("folds", folds, "it must be 0, for none, or a whole number of 2 or more")
     check_seed(seed)
+    check_fitted(model)
     name = getattr(model, "name", type(model).__name__)
-    if name not in {*_SETTINGS, *_KEPT} or not hasattr(model, "estimator_"):
+    if name not in {*_SETTINGS, *_KEPT}:
         raise InputError(
-            f"{name!r} has no path of coefficients, or it is not fitted",
+            f"{name!r} has no path of coefficients",
             parameter="model",
             value=name,
             hint=f"fit one of {', '.join(map(repr, [*_SETTINGS, *_KEPT]))}.",

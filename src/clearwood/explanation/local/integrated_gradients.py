@@ -12,8 +12,8 @@ from clearwood._shared.numbers import IN_TABLES, number
 from clearwood._shared.results import TableResult
 from clearwood.explanation.effects.boundaries import typical, written
 from clearwood.explanation.rows.compose import as_rows, chosen_row
-from clearwood.fitted import Scale, Unit, checked_scale, output_position
-from clearwood.models import Learner
+from clearwood.fitted import FittedModel, Scale, Unit, checked_scale, output_position
+from clearwood.models import Learner, check_fitted
 from clearwood.table import Table, as_table
 
 __all__ = ["IntegratedGradients", "integrated_gradients"]
@@ -169,11 +169,12 @@ def integrated_gradients(
     >>> bool(abs(why.gap) < 1e-4 * abs(why.prediction - why.baseline))
     True
     """
+    check_fitted(model)
     estimator: Any = getattr(model, "estimator_", None)
     if not hasattr(estimator, "path_gradients"):
         name = getattr(model, "name", type(model).__name__)
         raise InputError(
-            f"{name!r} has no gradients, or it is not fitted",
+            f"{name!r} has no gradients",
             parameter="model",
             value=name,
             hint=words(
@@ -263,7 +264,7 @@ def _output(model: Learner, row: Floats, output: Any) -> int:
     labels = tuple(map(str, classes))
     if len(labels) > 2:
         if output is None:
-            return int(np.argmax(model.estimator_.predict_proba(row)[0]))
+            return int(np.argmax(FittedModel(model.estimator_).predict(row)[0]))
         return output_position(output, labels)
     if output is not None and output_position(output, labels) == 0:
         raise InputError(

@@ -33,7 +33,7 @@ from clearwood.fairness.predictors.parity import Barycentre, barycentre_of
 from clearwood.fairness.predictors.response import fitted_to, schema_of, with_roles
 from clearwood.fairness.predictors.training import training_table
 from clearwood.fitted import FittedModel
-from clearwood.models import TableModel
+from clearwood.models import TableModel, has_probabilities
 from clearwood.table import Role, Schema, Table, Task, gap_shares
 from clearwood.table import as_table as to_table
 
@@ -57,7 +57,7 @@ def _has_probabilities(self: "FairModel") -> bool:
     """Whether the model predicts classes: by its task once fitted, by the learner before."""
     if hasattr(self, "task_"):
         return self.task_.is_classification
-    return hasattr(self.model, "predict_proba")
+    return has_probabilities(self.model)
 
 
 class FairModel(TableModel):

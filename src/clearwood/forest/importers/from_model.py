@@ -6,6 +6,7 @@ from typing import Any
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood.forest.forest import Forest
+from clearwood.models import check_fitted
 
 __all__ = ["SUPPORTED", "from_model", "not_supported", "supports"]
 
@@ -103,17 +104,10 @@ def from_model(model: Any) -> Forest:
     """
     if isinstance(model, Forest):
         return model
-    if isinstance(model, type):
-        raise InputError(
-            f"{model.__name__} is a class, not a fitted model",
-            parameter="model",
-            value=model,
-            hint=f"create an instance and fit it: {model.__name__}(...).fit(X, y).",
-        )
+    check_fitted(model)
     result = _importer(model)
     if result is None:
         raise not_supported(type(model).__name__, model)
-    _check_fitted(model)
     module, function = result
     read: Callable[[Any], Forest] = getattr(
         import_module(f"clearwood.forest.importers.{module}"), function
@@ -133,25 +127,3 @@ def not_supported(name: str, model: Any) -> InputError:
             " samples the predictions of any other model.",
         ),
     )
-
-
-def _check_fitted(model: Any) -> None:
-    from sklearn.base import BaseEstimator
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    unfitted = False
-    if type(model).__module__.startswith("catboost"):
-        unfitted = not model.is_fitted()
-    elif isinstance(model, BaseEstimator):
-        try:
-            check_is_fitted(model)
-        except NotFittedError:
-            unfitted = True
-    if unfitted:
-        raise InputError(
-            f"this {type(model).__name__} is not fitted yet",
-            parameter="model",
-            value=model,
-            hint="call its fit(X, y) first.",
-        )

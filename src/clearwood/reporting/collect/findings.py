@@ -14,7 +14,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood.checks import events
 from clearwood.fairness import used_columns
-from clearwood.models import Learner, chooses_columns, chosen_columns
+from clearwood.models import Learner, chooses_columns, chosen_columns, has_probabilities
 from clearwood.reporting.browser.page_model import PageModel
 from clearwood.table import Table, Task
 
@@ -417,7 +417,7 @@ class Findings:
     @property
     def has_probabilities(self) -> bool:
         """Whether classes have probabilities; some learners have scores only."""
-        return not isinstance(self.model, Learner) or hasattr(self.model, "predict_proba")
+        return not isinstance(self.model, Learner) or has_probabilities(self.model)
 
     @cached_property
     def class_rows(self) -> dict[str, int]:

@@ -1,14 +1,15 @@
-"""Whether a model is fitted, and the one error for a model that is not."""
+"""What is known of any model before it predicts: is it fitted, has it probabilities."""
 
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.errors import InputError
 from clearwood.models.table_model import TableModel
 
-__all__ = ["check_fitted", "is_fitted"]
+__all__ = ["check_fitted", "has_probabilities", "is_fitted"]
 
 
 def is_fitted(model: Any) -> bool:
@@ -26,12 +27,12 @@ def is_fitted(model: Any) -> bool:
         return True
     if type(model).__module__.startswith("catboost"):
         return bool(model.is_fitted())
+    if not isinstance(model, BaseEstimator):
+        return True  # without scikit-learn's conventions only its predictions tell
     try:
         check_is_fitted(model, "schema_" if isinstance(model, TableModel) else None)
     except NotFittedError:
         return False
-    except TypeError:  # not an estimator in scikit-learn's sense
-        return True
     return True
 
 
@@ -59,3 +60,15 @@ def check_fitted(model: Any) -> None:
         parameter="model",
         hint=f"call its fit({'data' if is_ours else 'X, y'}) first.",
     )
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a model, fitted or not, gives probabilities of classes.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    >>> has_probabilities(LogisticRegression()), has_probabilities(RidgeClassifier())
+    (True, False)
+    """
+    return hasattr(model, "predict_proba")
