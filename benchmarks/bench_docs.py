@@ -179,10 +179,9 @@ def hold_out(size: Size) -> Iterator[str]:
         for seed in range(size.of(100)):
             rng = np.random.default_rng([seed, grouped])
             frame = _rows(rng, 1500, grouped=grouped)
-            parts: Any = cw.read(
+            parts: Any = cw.scan(
                 [frame[:800], frame[800:]],
                 target="y",
-                parts=True,
                 **({"group": "who"} if grouped else {"ignore": ["who"]}),
             )
             learners = {"ols": cw.learner("ols"), "tree": cw.learner("tree")}

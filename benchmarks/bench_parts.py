@@ -406,7 +406,7 @@ def chosen(n_seeds: int, n_rows: int = 12_000, n_new: int = 20_000) -> dict[str,
             for a, b in itertools.pairwise(cuts)
         ]
         table = cw.read(data, target="y")
-        parts = cw.read(pieces, target="y", parts=True)
+        parts = cw.scan(pieces, target="y")
         new = cw.read(rows(n_new), target="y")
         for name in ("lightgbm", "xgboost"):
             fits = {

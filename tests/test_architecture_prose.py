@@ -169,7 +169,7 @@ FOREIGN: dict[str, list[str]] = {
     # LightGBM's model format
     "forest/importers/lightgbm.py": ["'end of trees' in text", "text.index('end of trees')"],
     # where DuckDB could not read on is in the text of its error only
-    "table/reading/csv.py": [
+    "table/sources/csv.py": [
         "re.search('CSV Error on Line: (\\\\d+)', message)",
         "re.search('Expected Number of Columns: (\\\\d+) Found: (\\\\d+)', message)",
         "'aximum line size' in message",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from clearwood.fairness import audit, fair
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.reporting import report
-    from clearwood.table import Table, read
+    from clearwood.table import Table, read, scan
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -80,6 +80,7 @@ __all__ = [
     "read",
     "report",
     "save",
+    "scan",
     "shapley",
     "what_if",
 ]

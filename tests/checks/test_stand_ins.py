@@ -135,9 +135,9 @@ def test_reading_notes_it_in_one_piece_and_in_parts(tmp_path):
     rows = pd.DataFrame(flags(people()))
     for k in range(2):
         rows[k::2].to_csv(tmp_path / f"{k}.csv", index=False)
-    for source, parts in ((rows, None), (str(tmp_path), True), (str(tmp_path), False)):
+    for verb, source in ((cw.read, rows), (cw.scan, str(tmp_path)), (cw.read, str(tmp_path))):
         with pytest.warns(cw.ClearwoodWarning, match="'white' tells whether the protected"):
-            table = cw.read(source, target="y", protected=["black", "hispanic"], parts=parts)
+            table = verb(source, target="y", protected=["black", "hispanic"])
         assert sum("ignore=['white']" in str(note) for note in table.notes) == 1
 
 

@@ -60,13 +60,13 @@ def said(answer):
 
 
 def test_learners_are_compared_over_the_files_of_a_folder(cli, folder):
-    answer = cli("benchmark", folder, *ROLES, *LEARNERS, "--parts", "--json")
+    answer = cli("benchmark", folder, *ROLES, *LEARNERS, "--scan", "--json")
     assert answer.code == 0, answer.err
     held = answer.json["parts"]
     assert answer.json["rows"] == 480
     assert answer.json["method"]["interval"] == "hold-out"
     assert held["is_grouped"]
-    data = cw.read(folder, parts=True, target="y", weight="weight", group="person")
+    data = cw.scan(folder, target="y", weight="weight", group="person")
     same = cw.benchmark(data, ["baseline", "ridge", "lightgbm"])
     risks = {one["learner"]: one["risk"] for one in answer.json["learners"]}
     for one in same.standings:
@@ -76,7 +76,7 @@ def test_learners_are_compared_over_the_files_of_a_folder(cli, folder):
 
 
 def test_a_report_of_a_folder_says_what_is_exact_and_what_is_sampled(cli, parquet):
-    command = ("report", parquet, *ROLES, "--learners", "baseline,ridge", "--parts", *QUICK)
+    command = ("report", parquet, *ROLES, "--learners", "baseline,ridge", "--scan", *QUICK)
     answer = cli(*command, "--model", "best.cw", "--sections", "performance,reproduction")
     assert answer.code == 0, answer.err
     assert "480 rows in 4 parts" in said(answer)
@@ -106,7 +106,7 @@ def test_a_folder_that_fits_into_memory_is_compared_as_a_table(cli, parquet):
     ],
 )
 def test_plans_of_many_fits_are_refused_over_parts(refused, parquet, options, match):
-    text = refused("benchmark", parquet, *ROLES, *LEARNERS, "--parts", *options)
+    text = refused("benchmark", parquet, *ROLES, *LEARNERS, "--scan", *options)
     assert match in " ".join(text.split())
     assert sorted(path.name for path in parquet.parent.iterdir()) == ["rows"]
 
@@ -144,13 +144,13 @@ def _not_readable(rows):
 )
 def test_files_that_do_not_fit_together_are_named(refused, parquet, verb, damage, match):
     damage(parquet)
-    text = " ".join(refused(verb, parquet, *ROLES, *LEARNERS, "--parts").split())
+    text = " ".join(refused(verb, parquet, *ROLES, *LEARNERS, "--scan").split())
     assert match in text
     assert sorted(path.name for path in parquet.parent.iterdir()) == ["rows"]
 
 
 def test_an_empty_file_and_another_order_of_columns_change_nothing(cli, parquet):
-    command = ("benchmark", parquet, *ROLES, "--learners", "ridge", "--parts", "--json", "--force")
+    command = ("benchmark", parquet, *ROLES, "--learners", "ridge", "--scan", "--json", "--force")
     before = cli(*command)
     first = next(frames())
     first.iloc[:0].to_parquet(parquet / "00.parquet", index=False)
@@ -177,7 +177,7 @@ def test_a_stopped_comparison_goes_on_without_the_data_being_named(
         return work(*arguments, **options)
 
     monkeypatch.setattr(comparison, stage, stopping)
-    answer = cli("benchmark", parquet, *ROLES, "--learners", "baseline,ridge", "--parts")
+    answer = cli("benchmark", parquet, *ROLES, "--learners", "baseline,ridge", "--scan")
     assert answer.code == 130
     assert "clearwood benchmark --resume" in said(answer)
     assert not (parquet.parent / "benchmark.json").exists()
@@ -188,15 +188,16 @@ def test_a_stopped_comparison_goes_on_without_the_data_being_named(
     assert not (parquet.parent / "benchmark.db").exists()
 
 
-@pytest.mark.parametrize("stage", ["read", "benchmark", "fit", "report"])
+@pytest.mark.parametrize("stage", ["scan", "benchmark", "fit", "report"])
 def test_ctrl_c_in_any_stage_of_a_report_leaves_nothing(cli, parquet, monkeypatch, stage):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    if stage == "fit":
-        monkeypatch.setattr("clearwood.benchmarking.Winner.fit", stop)
-    else:
-        monkeypatch.setattr(cw, stage, stop)
-    answer = cli("report", parquet, *ROLES, "--learners", "ridge", "--parts", *QUICK)
+    places = {
+        "benchmark": "clearwood.reporting.comparison.benchmark",
+        "fit": "clearwood.benchmarking.Winner.fit",
+    }
+    monkeypatch.setattr(places.get(stage, f"clearwood.{stage}"), stop)
+    answer = cli("report", parquet, *ROLES, "--learners", "ridge", "--scan", *QUICK)
     assert answer.code == 130
     assert sorted(path.name for path in parquet.parent.iterdir()) == ["rows"]

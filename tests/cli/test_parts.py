@@ -24,7 +24,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def model(folder, tmp_path):
-    table = cw.read(folder, target="y", parts=True).to_table()
+    table = cw.scan(folder, target="y").to_table()
     file = tmp_path / "model.cw"
     cw.save(cw.learner("gbm", max_iter=10).fit(table), file)
     return file
@@ -32,13 +32,13 @@ def model(folder, tmp_path):
 
 def test_predictions_of_a_folder_go_to_a_folder(cli, folder, model, tmp_path):
     out = tmp_path / "predictions"
-    result = cli("predict", str(model), str(folder), "-o", str(out))
+    result = cli("predict", str(model), str(folder), "--scan", "-o", str(out))
     assert result.code == 0, result.err
     assert "Wrote predictions of 600 rows" in " ".join((result.out + result.err).split())
-    table = cw.read(folder, target="y", parts=True).to_table()
+    table = cw.scan(folder, target="y").to_table()
     expected = cw.load(model).predict(table)
     np.testing.assert_array_equal(pq.read_table(out)["prediction"].to_numpy(), expected)
-    again = cli("predict", str(model), str(folder), "-o", str(out))
+    again = cli("predict", str(model), str(folder), "--scan", "-o", str(out))
     assert again.code == 2
     assert "--force" in again.err
 
@@ -47,7 +47,7 @@ def test_predictions_of_a_folder_go_to_a_folder(cli, folder, model, tmp_path):
 def test_ctrl_c_says_what_is_written_and_how_to_go_on(
     cli, folder, model, tmp_path, monkeypatch, ledger
 ):
-    command = ["predict", str(model), str(folder), *ledger]
+    command = ["predict", str(model), str(folder), "--scan", *ledger]
     assert cli(*command, "-o", "undisturbed").code == 0
     begun = []
 
@@ -74,14 +74,14 @@ def test_ctrl_c_says_what_is_written_and_how_to_go_on(
 
 
 def test_predictions_of_a_folder_need_a_folder(cli, folder, model):
-    result = cli("predict", str(model), str(folder))
+    result = cli("predict", str(model), str(folder), "--scan")
     assert result.code == 2
     assert "-o predictions/" in result.err
 
 
 def test_shapley_values_of_a_folder_are_written_with_a_ledger(cli, folder, model, tmp_path):
     out, ledger = tmp_path / "values", tmp_path / "run.ledger"
-    command = ["explain", "shapley", str(model), str(folder), "--to", str(out)]
+    command = ["explain", "shapley", str(model), str(folder), "--scan", "--to", str(out)]
     result = cli(*command, "--ledger", str(ledger), "--json")
     assert result.code == 0, result.err
     assert result.json["rows"] == 600
@@ -92,7 +92,15 @@ def test_shapley_values_of_a_folder_are_written_with_a_ledger(cli, folder, model
 def test_values_over_a_drawn_background_are_written_with_standard_errors(
     cli, folder, model, tmp_path
 ):
-    command = ["explain", "shapley", str(model), str(folder), "--to", str(tmp_path / "values")]
+    command = [
+        "explain",
+        "shapley",
+        str(model),
+        str(folder),
+        "--scan",
+        "--to",
+        str(tmp_path / "values"),
+    ]
     result = cli(*command, "--n-background", "60", "--seed", "3", "--json")
     assert result.code == 0, result.err
     background = result.json["about"]["background"]
@@ -107,7 +115,9 @@ def test_a_folder_is_explained_with_shapley_values_of_its_first_rows(
     cli, folder, model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(decomposition, "_ROWS_OF_PARTS", 40)
-    result = cli("explain", str(model), str(folder), "-o", str(tmp_path / "why"), "--json")
+    result = cli(
+        "explain", str(model), str(folder), "--scan", "-o", str(tmp_path / "why"), "--json"
+    )
     assert result.code == 0, result.err
     assert (result.json["background_rows"], result.json["explained_rows"]) == (600, 40)
     assert "the first 40 of 600 rows" in result.err
@@ -115,7 +125,7 @@ def test_a_folder_is_explained_with_shapley_values_of_its_first_rows(
 
 
 def test_importance_is_measured_over_all_rows_of_a_folder(cli, folder, model):
-    result = cli("explain", "importance", str(model), str(folder), "--json")
+    result = cli("explain", "importance", str(model), str(folder), "--scan", "--json")
     assert result.code == 0, result.err
     assert result.json["rows"] == 600
 
@@ -152,7 +162,7 @@ def test_drawn_rows_follow_the_seed(cli, folder, model):
 def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
     out = str(tmp_path / "out")
     address = "tcp://127.0.0.1:9"
-    result = cli("predict", str(model), str(folder), "-o", out, "--scheduler", address)
+    result = cli("predict", str(model), str(folder), "--scan", "-o", out, "--scheduler", address)
     assert result.code == 2
     assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in " ".join((result.out + result.err).split())
 
@@ -160,7 +170,7 @@ def test_a_scheduler_that_is_not_there_is_named(cli, model, folder, tmp_path):
 @pytest.mark.parametrize("learner", ["lightgbm", "ridge"])
 def test_a_folder_is_fitted_in_parts(cli, folder, tmp_path, learner):
     out = tmp_path / "fitted.cw"
-    command = ["fit", str(folder), "--target", "y", "--learner", learner, "--parts", "-o", str(out)]
+    command = ["fit", str(folder), "--target", "y", "--learner", learner, "--scan", "-o", str(out)]
     trees = ["--set", "n_estimators=5", "--checkpoint", str(tmp_path / "fit.json")]
     result = cli(*command, *(trees if learner == "lightgbm" else []), "--json")
     assert result.code == 0, result.err
@@ -171,7 +181,7 @@ def test_a_folder_is_fitted_in_parts(cli, folder, tmp_path, learner):
 
 def test_a_learner_that_needs_all_rows_is_refused_with_those_that_do_not(cli, folder, tmp_path):
     out = str(tmp_path / "fitted.cw")
-    result = cli("fit", str(folder), "--target", "y", "--learner", "gam", "--parts", "-o", out)
+    result = cli("fit", str(folder), "--target", "y", "--learner", "gam", "--scan", "-o", out)
     assert result.code == 2
     assert "'lightgbm', 'xgboost'" in " ".join(result.err.split())
 
@@ -179,12 +189,12 @@ def test_a_learner_that_needs_all_rows_is_refused_with_those_that_do_not(cli, fo
 def test_a_learner_that_needs_rows_is_fitted_to_rows_that_are_drawn(cli, folder, tmp_path):
     out = tmp_path / "fitted.cw"
     command = ["fit", str(folder), "--target", "y", "--learner", "tree", "-o", str(out)]
-    refused = cli(*command, "--parts")
+    refused = cli(*command, "--scan")
     assert refused.code == 2
     assert "sample of the rows, --draw-rows 200000" in " ".join(refused.err.split())
-    assert "into memory, --no-parts." in " ".join(refused.err.split())
-    assert cli(*command, "--parts", "--draw-rows", "100", "--json").json["rows"] == 100
-    drawn = cw.read(folder, target="y", parts=True).sample(100)
+    assert "into memory, without --scan." in " ".join(refused.err.split())
+    assert cli(*command, "--scan", "--draw-rows", "100", "--json").json["rows"] == 100
+    drawn = cw.scan(folder, target="y").sample(100)
     new = cw.read(folder, target="y", draw_rows=100)
     assert new.fingerprint() == drawn.fingerprint()
     expected = cw.learner("tree").fit(drawn).predict(drawn)
@@ -196,7 +206,7 @@ def test_a_learner_that_needs_rows_is_fitted_to_rows_that_are_drawn(cli, folder,
 
 def test_a_model_is_evaluated_on_a_folder(cli, folder, model, tmp_path):
     ledger = tmp_path / "run"
-    command = ["evaluate", str(model), str(folder), "--sample", "200"]
+    command = ["evaluate", str(model), str(folder), "--scan", "--sample", "200"]
     answer = cli(*command, "--ledger", str(ledger), "--json")
     assert answer.code == 0, answer.err
     assert answer.json["in_parts"]["n_parts"] == 3
@@ -221,7 +231,7 @@ def test_weights_that_cannot_be_used_are_not_ignored(cli, folder, tmp_path):
     table = pq.read_table(folder / "2.parquet")
     table = table.set_column(4, "w", pa.array(-np.ones(len(table))))
     pq.write_table(table, folder / "2.parquet")
-    answer = cli("explain", "importance", str(file), str(folder))
+    answer = cli("explain", "importance", str(file), str(folder), "--scan")
     assert answer.code == 2
     assert "weight 'w' is negative" in " ".join(answer.err.split())
 
@@ -255,10 +265,14 @@ def test_a_cluster_fits_predicts_and_explains(cli, folder, model, tmp_path):
         result = cli(*fit, "--set", "n_estimators=5", "-o", str(out), *where)
         assert result.code == 0, result.err
         assert result.json["rows"] == 600
-        result = cli("predict", str(out), str(folder), "-o", str(tmp_path / "predicted"), *where)
+        result = cli(
+            "predict", str(out), str(folder), "--scan", "-o", str(tmp_path / "predicted"), *where
+        )
         assert result.code == 0, result.err
         assert result.json["work"]["place"] == "on a Dask cluster"
         values = str(tmp_path / "values")
-        result = cli("explain", "shapley", str(model), str(folder), "--to", values, *where)
+        result = cli(
+            "explain", "shapley", str(model), str(folder), "--scan", "--to", values, *where
+        )
         assert result.code == 0, result.err
         assert result.json["work"]["workers"] == 2

@@ -264,8 +264,10 @@ def test_rows_with_zero_exposure(cli, rates, refused):
     )
     Path("parts").mkdir()
     Path("zero.csv").rename("parts/zero.csv")
-    assert "zero in 1 of 200 rows" in refused("predict", "z.cw", "parts", "-o", "to")
-    answer = cli("predict", "z.cw", "parts", "-o", "to", "--zero-exposure", "drop", "--json")
+    assert "zero in 1 of 200 rows" in refused("predict", "z.cw", "parts", "--scan", "-o", "to")
+    answer = cli(
+        *("predict", "z.cw", "parts", "--scan", "-o", "to", "--zero-exposure", "drop", "--json")
+    )
     assert answer.json["rows"] == 199
     # rows to compare with are left out as well
     assert "--zero-exposure drop" in refused("evaluate", "z.cw", "parts/zero.csv")

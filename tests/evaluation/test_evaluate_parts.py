@@ -40,11 +40,17 @@ TARGETS = ("y", "yes", "kind", "claims", "cost")
 
 
 def read(data, target, **options):
-    roles = {k: v for k, v in options.items() if k not in ("parts", "task")}
+    return cw.read(selected(data, target, options)[0], target=target, **options)
+
+
+def scan(data, target, **options):
+    return cw.scan(selected(data, target, options), target=target, **options)
+
+
+def selected(data, target, options):
+    roles = {k: v for k, v in options.items() if k != "task"}
     kept = ["a", "b", "town", target, *(v for v in roles.values() if v in data[0].columns)]
-    pieces = [one[kept] for one in data]
-    whole = pieces[0] if len(pieces) == 1 else pieces
-    return cw.read(whole, target=target, **options)
+    return [one[kept] for one in data]
 
 
 def pieces_of(data, cuts):
@@ -72,7 +78,7 @@ def test_sums_over_parts_are_those_of_the_table(learner, target, options):
     model = cw.learner(learner).fit(read([frame(300, seed=1)], target, **options))
     table = read([data], target, **options)
     whole = cw.evaluate(model, table)
-    parts = read(pieces_of(data, CUTS[7]), target, parts=True, **options)
+    parts = scan(pieces_of(data, CUTS[7]), target, **options)
     result = cw.evaluate(model, parts, sample=300, seed=2)
     one, other = result.risk(), whole.risk()
     assert [one.estimate, one.se, one.low, one.high, one.n] == pytest.approx(
@@ -100,7 +106,7 @@ def test_numbers_do_not_depend_on_parts_or_workers(tmp_path):
     model = cw.learner("ols").fit(read([frame(300, seed=1)], "y"))
     results = []
     for cuts in CUTS.values():
-        parts = read([*pieces_of(data, cuts), data[:0]], "y", parts=True)
+        parts = scan([*pieces_of(data, cuts), data[:0]], "y")
         results.append(cw.evaluate(model, parts, sample=300))
     with joblib.parallel_config(backend="threading", n_jobs=2):
         two = cw.evaluate(model, parts, sample=300, ledger=tmp_path / "run")
@@ -121,7 +127,7 @@ def test_numbers_do_not_depend_on_parts_or_workers(tmp_path):
 def test_the_result_states_what_is_exact_and_what_is_sampled():
     data = frame()
     model = cw.learner("logistic").fit(read([frame(300, seed=1)], "yes"))
-    result = cw.evaluate(model, read(pieces_of(data, CUTS[7]), "yes", parts=True), sample=300)
+    result = cw.evaluate(model, scan(pieces_of(data, CUTS[7]), "yes"), sample=300)
     assert set(result.in_parts.measures) == {
         "accuracy",
         "majority",
@@ -150,7 +156,7 @@ def test_the_result_states_what_is_exact_and_what_is_sampled():
 
 def test_few_rows_are_evaluated_as_a_table():
     model = cw.learner("ols").fit(read([frame(300, seed=1)], "y"))
-    parts = read(pieces_of(frame(), CUTS[2]), "y", parts=True)
+    parts = scan(pieces_of(frame(), CUTS[2]), "y")
     whole, result = cw.evaluate(model, parts.to_table()), cw.evaluate(model, parts)
     assert result.in_parts is None
     assert result.to_json() == whole.to_json()
@@ -163,7 +169,7 @@ def test_remarks_are_about_all_rows():
     model = cw.learner("lda").fit(first)
     data.loc[[3, 5], "town"] = "Lund"
     data.loc[[899], "kind"] = "z"
-    result = cw.evaluate(model, read(pieces_of(data, CUTS[2]), "kind", parts=True), sample=100)
+    result = cw.evaluate(model, scan(pieces_of(data, CUTS[2]), "kind"), sample=100)
     assert result.new_levels == {"town": ("Lund",)}
     notes = " ".join(map(str, result.notes))
     assert "2 rows have levels of 'town' that the model was not fitted with: 'Lund'" in notes
@@ -175,7 +181,7 @@ def test_models_of_other_libraries_and_classes_without_probabilities():
     data = frame().drop(columns=["b", "town"])
     data["c"] = data["a"] ** 2
     data = data[["a", "c", "yes"]]
-    parts = cw.read(pieces_of(data, CUTS[7]), target="yes", parts=True)
+    parts = cw.scan(pieces_of(data, CUTS[7]), target="yes")
     table = cw.read(data, target="yes")
     for kind in (LogisticRegression, LinearSVC):
         model = kind().fit(data[["a", "c"]], data["yes"])
@@ -191,17 +197,17 @@ def test_a_folder_is_read_with_the_roles_of_the_model(tmp_path):
     (tmp_path / "rows").mkdir()
     for k, piece in enumerate(pieces_of(data, CUTS[2])):
         piece.to_parquet(tmp_path / "rows" / f"{k}.parquet")
-    result = cw.evaluate(model, tmp_path / "rows", sample=200)
+    result = cw.evaluate(model, cw.scan(tmp_path / "rows"), sample=200)
     whole = cw.evaluate(model, cw.read(data, **roles))
     assert result.in_parts.is_grouped
     assert result.risk().se == pytest.approx(whole.risk().se, rel=1e-12)
-    bare = cw.read(tmp_path / "rows", parts=True)
+    bare = cw.scan(tmp_path / "rows")
     again = cw.evaluate(model, bare, sample=200)
     assert again.risk().estimate == result.risk().estimate
     shifted = cw.evaluate(model, tmp_path / "rows", bare, sample=200)
     assert shifted.drift is not None
     for missing in ("claims", "years"):
-        lacking = cw.read([data.drop(columns=missing), data[:0].drop(columns=missing)], parts=True)
+        lacking = cw.scan([data.drop(columns=missing), data[:0].drop(columns=missing)])
         with pytest.raises(cw.InputError, match=rf"lack the target|no exposure|{missing}"):
             cw.evaluate(model, lacking, sample=200)
 
@@ -209,7 +215,7 @@ def test_a_folder_is_read_with_the_roles_of_the_model(tmp_path):
 def test_the_file_of_predictions_is_gone_and_bad_samples_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     model = cw.learner("ols").fit(read([frame(300, seed=1)], "y"))
-    parts = read(pieces_of(frame(), CUTS[2]), "y", parts=True)
+    parts = scan(pieces_of(frame(), CUTS[2]), "y")
     cw.evaluate(model, parts, sample=200)
     assert not list(tmp_path.iterdir())
 

@@ -99,9 +99,9 @@ def test_parts_keep_the_codes(card, rows, tmp_path):
     coded, gaps = rows
     for k, name in enumerate(("a.csv", "b.csv")):
         loans(seed=k).to_csv(tmp_path / name, index=False)
-    parts = cw.read(str(tmp_path / "*.csv"), target="late", missing=MISSING, parts=True)
+    parts = cw.scan(str(tmp_path / "*.csv"), target="late", missing=MISSING)
     assert parts.schema["liq"].missing_codes == ("-1", "666")
-    new = cw.read([coded.iloc[:300], coded.iloc[300:]], parts=True)
+    new = cw.scan([coded.iloc[:300], coded.iloc[300:]])
     model.predict(new, to=tmp_path / "predictions")
     found = pd.concat(map(pd.read_parquet, sorted((tmp_path / "predictions").glob("*.parquet"))))
     np.testing.assert_array_equal(found["probability:yes"], model.predict_proba(gaps)[:, 1])

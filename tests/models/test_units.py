@@ -110,9 +110,7 @@ def test_tables_in_parts_do_not_depend_on_the_unit_either(name, case):
             frame["e"] = EXPOSURE * factor
         exposure = "e" if has_exposure else None
         task = CASES[case].value
-        parts = cw.read(
-            [frame[:50], frame[50:]], target="y", exposure=exposure, task=task, parts=True
-        )
+        parts = cw.scan([frame[:50], frame[50:]], target="y", exposure=exposure, task=task)
         model = cw.learner(name, **QUICK.get(name, {})).fit(parts)
         found.append(model.predict(NEW) * (factor if has_exposure else 1 / factor))
     one, other = found

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood.table.reading import codes as module
-from clearwood.table.reading import frames
+from clearwood.table.sources import codes as module
+from clearwood.table.sources import frames
 
 VALUES = st.lists(
     st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["yes", "", "é", "\x00", "NaN"])),

@@ -166,7 +166,7 @@ def test_one_pass_and_two_give_the_same_table(tmp_path, monkeypatch, late):
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([["x", "n", "word", "many"], *rows])
     at_once = cw.read(path)
-    monkeypatch.setattr("clearwood.table.reading.csv._MOST_COLUMNS_IN_ONE_PASS", 0)
+    monkeypatch.setattr("clearwood.table.sources.csv._MOST_COLUMNS_IN_ONE_PASS", 0)
     assert cw.read(path).fingerprint() == at_once.fingerprint()
     expected = None if late in ("NA", "null") else late.strip()
     assert at_once["word"].labels()[-1] == expected

@@ -153,13 +153,13 @@ ROLES = {"target": "claims", "exposure": "years"}
 @pytest.mark.parametrize("cut", [False, True])
 def test_rows_with_zero_exposure_are_left_out_on_request_only(cut):
     frame = with_zeros()
-    source, more = (in_parts(frame), {"parts": True}) if cut else (frame, {})
+    verb, source = (cw.scan, in_parts(frame)) if cut else (cw.read, frame)
     with pytest.raises(cw.InputError, match=r"zero in 30 of 600 .*zero_exposure='drop'"):
-        cw.read(source, **ROLES, **more)
+        verb(source, **ROLES)
     total = int(frame["claims"][frame["years"] == 0].sum())
     note = f"30 rows with an exposure 'years' of zero left out; their 'claims' add up to {total}"
     with pytest.warns(cw.ClearwoodWarning, match=note):
-        read = cw.read(source, **ROLES, **more, zero_exposure="drop")
+        read = verb(source, **ROLES, zero_exposure="drop")
     assert note in read.notes
     assert read.options["zero_exposure"] == "drop"
     known = cw.read(frame[frame["years"] > 0], **ROLES)
@@ -190,7 +190,7 @@ def files_of(frame, folder):
 def test_parts_of_text_leave_out_what_the_one_table_does(tmp_path):
     one, folder = files_of(with_zeros(), tmp_path / "parts")
     options = ROLES | {"zero_exposure": "drop", "decimal": ","}
-    table, parts = cw.read(one, **options), cw.read(folder, parts=True, **options)
+    table, parts = cw.read(one, **options), cw.scan(folder, **options)
     notes = [[str(note) for note in read.notes] for read in (table, parts)]
     (left_out,) = (note for note in notes[0] if "of zero" in note)
     assert "'claims' add up to" in left_out
@@ -227,11 +227,11 @@ def test_new_rows_with_zero_exposure():
 @pytest.mark.parametrize("cut", [False, True])
 def test_zero_exposure_has_its_limits(cut):
     frame = with_zeros()
-    source, more = (in_parts(frame), {"parts": True}) if cut else (frame, {})
+    verb, source = (cw.scan, in_parts(frame)) if cut else (cw.read, frame)
     with pytest.raises(cw.InputError, match="zero_exposure='leave' is not a known value"):
-        cw.read(source, **ROLES, **more, zero_exposure="leave")
+        verb(source, **ROLES, zero_exposure="leave")
     for years, message in ((0.0, "zero in all 600 rows"), (-1.0, "negative in 600 of 600")):
         frame = with_zeros(years=years)
         source = in_parts(frame) if cut else frame
         with pytest.raises(cw.InputError, match=message):
-            cw.read(source, **ROLES, **more, zero_exposure="drop")
+            verb(source, **ROLES, zero_exposure="drop")

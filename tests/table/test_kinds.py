@@ -183,8 +183,8 @@ def test_words_among_numbers_are_pointed_out():
         cw.read(with_feature([*(str(i % 9) for i in range(29)), "plenty"]))
 
 
-@pytest.mark.parametrize("parts", [False, True])
-def test_numbers_that_are_named_like_codes_are_asked_about_and_others_are_not(tmp_path, parts):
+@pytest.mark.parametrize("verb", [cw.read, cw.scan])
+def test_numbers_that_are_named_like_codes_are_asked_about_and_others_are_not(tmp_path, verb):
     rng = np.random.default_rng(0)
     rows = {
         "product": rng.choice([10, 20, 30, 40], 300),
@@ -197,6 +197,6 @@ def test_numbers_that_are_named_like_codes_are_asked_about_and_others_are_not(tm
     lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
     (tmp_path / "rows.csv").write_text("\n".join(lines))
     with pytest.warns(cw.ClearwoodWarning, match="if they are codes, set kinds=") as told:
-        cw.read(tmp_path / "rows.csv", parts=parts)
+        verb(tmp_path / "rows.csv")
     asked = [str(one.message).split("'")[1] for one in told]
     assert asked == ["product", "jobCode", "zip"]

@@ -17,6 +17,7 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "Option",
+    "Scan",
     "Setting",
     "Spelling",
     "Text",
@@ -76,6 +77,17 @@ class Draw(Option):
 
 
 @dataclass(frozen=True)
+class Scan(Option):
+    """Rows that stay where they are, or are read into memory, as part of a message.
+
+    In Python they are two functions, `clearwood.scan` and `clearwood.read`.
+    """
+
+    name: str = "scan"
+    value: Any = True
+
+
+@dataclass(frozen=True)
 class Call:
     """A call of a public function, as part of a message.
 
@@ -128,6 +140,8 @@ class _Python:
     def option(self, option: Option) -> str:
         if isinstance(option, Draw):
             return f"data.sample({option.value:_})" if option.has_value else "data.sample(...)"
+        if isinstance(option, Scan):
+            return "cw.scan(...)" if option.value else "cw.read(...)"
         return f"{option.name}={option.value!r}" if option.has_value else option.name
 
     def call(self, call: Call) -> str:

@@ -1,8 +1,8 @@
-"""How much memory there is for more work."""
+"""How much memory there is."""
 
 from pathlib import Path
 
-__all__ = ["free_memory"]
+__all__ = ["free_memory", "memory_limit"]
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
 _USED = Path("/sys/fs/cgroup/memory.current")
@@ -24,32 +24,65 @@ def free_memory() -> int | None:
     return max(min(known), 1) if known else None
 
 
-def _of_machine() -> int | None:
+def memory_limit() -> int | None:
+    """Return the bytes that this process may ever use; None where the system does not say.
+
+    The least of the machine's memory, its container's, and the process's limit on addresses: the
+    same on a busy machine as on an idle one.
+
+    Examples
+    --------
+    >>> limit, free = memory_limit(), free_memory()
+    >>> limit is None or free is None or free <= limit
+    True
+    """
+    limits = (_of_machine("MemTotal"), _container_limit(), _process_limit())
+    return min((n for n in limits if n is not None), default=None)
+
+
+def _of_machine(field: str = "MemAvailable") -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    return next((int(n.split()[1]) * 1024 for n in lines if n.startswith("MemAvailable:")), None)
+    return next((int(n.split()[1]) * 1024 for n in lines if n.startswith(f"{field}:")), None)
 
 
-def _of_container() -> int | None:
+def _container_limit() -> int | None:
     try:
-        limit, used = (path.read_text(encoding="ascii").strip() for path in (_LIMIT, _USED))
+        limit = _LIMIT.read_text(encoding="ascii").strip()
     except OSError:
         return None
-    return None if not limit.isdigit() else int(limit) - int(used)
+    return int(limit) if limit.isdigit() else None
 
 
-def _of_process() -> int | None:
+def _process_limit() -> int | None:
     try:
         import resource
     except ImportError:  # Windows
         return None
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
+    return None if limit == resource.RLIM_INFINITY else int(limit)
+
+
+def _of_container() -> int | None:
+    limit = _container_limit()
+    if limit is None:
         return None
     try:
+        return limit - int(_USED.read_text(encoding="ascii"))
+    except OSError:
+        return None
+
+
+def _of_process() -> int | None:
+    limit = _process_limit()
+    if limit is None:
+        return None
+    try:
+        import resource
+
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:
-        return int(limit)
-    return int(limit) - pages * resource.getpagesize()
+        return limit
+    return limit - pages * resource.getpagesize()

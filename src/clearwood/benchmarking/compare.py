@@ -10,7 +10,7 @@ from clearwood._shared.calls import remembers_options
 from clearwood._shared.checks import check_confidence
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.clock import Clock
-from clearwood._shared.errors import InputError, Option, bad_value, words
+from clearwood._shared.errors import InputError, Option, Scan, bad_value, words
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
 from clearwood.benchmarking.diagnostics.two_ways import TwoWays, gain_in_time, gain_of_units
@@ -219,7 +219,7 @@ def benchmark(
             words(Option("sample"), " is for tables in parts"),
             parameter="sample",
             value=sample,
-            hint=words("leave it out, or read the table with ", Option("parts", value=True), "."),
+            hint=words("leave it out, or read the table with ", Scan(), "."),
         )
     interval = "nested" if interval is None else interval
     if tune is None:

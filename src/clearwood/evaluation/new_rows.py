@@ -23,10 +23,8 @@ from clearwood.table import (
     Schema,
     Table,
     as_table,
-    has_parts,
-    read,
     read_as,
-    read_parts_as,
+    scan_as,
 )
 
 __all__ = ["evaluate", "in_roles"]
@@ -222,19 +220,16 @@ def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> T
         schema = data.schema
     if isinstance(test, Table):
         return test if schema is None or schema.target is None else in_roles(test, schema)
-    if has_parts(test):
+    if isinstance(test, Parts):
         return _in_parts(test, schema)
     if schema is not None:
         return read_as(test, schema, keep=keep, constant=True)
     return as_table(test)
 
 
-def _in_parts(test: Any, schema: Schema | None) -> Parts:
+def _in_parts(test: Parts, schema: Schema | None) -> Parts:
     """Return rows in parts, whose target and exposure are those of the model."""
-    if isinstance(test, Parts) and (schema is None or test.target is not None):
-        parts = test
-    else:
-        parts = read(test, parts=True) if schema is None else read_parts_as(test, schema)
+    parts = test if schema is None or test.target is not None else scan_as(test, schema)
     if schema is not None and schema.target is not None and parts.target is not None:
         _check_same(parts, schema)
     return parts
@@ -290,9 +285,8 @@ def _named(role: str, name: str | None) -> str:
 def _shift(data: Any, table: Table, schema: Schema | None, sample: int, seed: int) -> Drift:
     """Compare the distributions of the columns with those the model was fitted to."""
     first = data
-    if has_parts(data):
-        parts = data if isinstance(data, Parts) else _in_parts(data, schema)
-        first = parts.sample(sample, seed=seed)
+    if isinstance(data, Parts):
+        first = data.sample(sample, seed=seed)
     elif not isinstance(data, Table):
         first = as_table(data) if schema is None else read_as(data, schema)
     names = [name for name in first.features if name in table.names]

@@ -71,7 +71,7 @@ def explain(
     data
         The background: the rows over which predictions are averaged, usually the training rows. A
         table, a data frame (columns are found by name, in any order), an array, a dict of columns
-        or a path. Of a table in parts (``clearwood.read(..., parts=True)``) all rows count; they
+        or a path. Of a table in parts (``clearwood.scan(...)``) all rows count; they
         are read where they are, in as many processes as ``n_jobs`` says or on the workers of a
         surrounding ``joblib.parallel_config``. What needs rows in memory, such as the values at
         which an effect is shown, uses a seeded sample of 200,000 of them.

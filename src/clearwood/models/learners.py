@@ -31,6 +31,7 @@ from clearwood._shared.errors import (
     Draw,
     InputError,
     Option,
+    Scan,
     bad_value,
     did_you_mean,
     unknown_choice,
@@ -406,9 +407,7 @@ class Learner(TableModel):
                     words(Option(name), " is for tables in parts"),
                     parameter=name,
                     value=str(given),
-                    hint=words(
-                        "leave it out, or read the table with ", Option("parts", value=True)
-                    ),
+                    hint=words("leave it out, or read the table with ", Scan()),
                 )
         table, target, weight = self._training_rows(X, y, sample_weight)
         self.task_ = self._task_of(table, target)

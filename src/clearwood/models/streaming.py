@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import Draw, InputError, Option, Setting, Text, words
+from clearwood._shared.errors import Draw, InputError, Option, Scan, Setting, Text, words
 from clearwood._shared.memory import free_memory
 from clearwood._shared.progress import progress
 from clearwood.files import atomic_write
@@ -54,14 +54,14 @@ def check_streams(entry: Entry, categories: str | None, settings: Mapping[str, A
     if entry.streams is None:
         able = ", ".join(repr(one.name) for one in catalogue.entries() if one.streams is not None)
         raise InputError(
-            f"learner {entry.name!r} needs all rows in memory, but this table is read in parts",
+            f"learner {entry.name!r} needs all rows in memory, but this table is in parts",
             parameter="learner",
             value=entry.name,
             hint=words(
                 f"learners that fit in parts: {able}; or fit to a sample of the rows, ",
                 Draw(value=200_000),
                 ", or to all of them if they fit into memory, ",
-                Option("parts", value=False),
+                Scan(value=False),
                 ".",
             ),
         )

@@ -15,22 +15,17 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.dates import parse_dates
     from clearwood.table.kinds.written_numbers import numbers_among
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
-    from clearwood.table.parts.gather import has_parts
     from clearwood.table.parts.learning import learn_encoder
     from clearwood.table.parts.parts import Part, Parts
     from clearwood.table.parts.storage import as_address
     from clearwood.table.profiles import Profile, profile
     from clearwood.table.raw import number_text
-    from clearwood.table.reading.codes import category_codes, string_codes
-    from clearwood.table.reading.read import (
-        as_columns,
-        as_table,
-        read,
-        read_as,
-        read_parts_as,
-    )
-    from clearwood.table.reading.task import find_task
+    from clearwood.table.reading.read import as_table, read, read_as
+    from clearwood.table.reading.scan import scan, scan_as
+    from clearwood.table.roles.settle import as_columns
+    from clearwood.table.roles.task import find_task
     from clearwood.table.schema import ColumnSchema, Schema
+    from clearwood.table.sources.codes import category_codes, string_codes
     from clearwood.table.stand_ins import StandIn, stand_ins_of
     from clearwood.table.table import Table
     from clearwood.table.types import NUMERIC, Kind, Role, Task
@@ -69,7 +64,6 @@ __all__ = [
     "find_task",
     "gap_shares",
     "gaps_listed",
-    "has_parts",
     "identical_rows",
     "imputed_tables",
     "learn_encoder",
@@ -79,8 +73,9 @@ __all__ = [
     "profile",
     "read",
     "read_as",
-    "read_parts_as",
     "row_hashes",
+    "scan",
+    "scan_as",
     "shown_name",
     "stand_ins_of",
     "string_codes",

@@ -1,17 +1,15 @@
 """A table in a few lines: for the terminal and for a notebook."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
+from clearwood._shared.errors import Text
 from clearwood._shared.numbers import cell, count
 from clearwood._shared.results import html_table
 from clearwood.table.column import Column
-from clearwood.table.table import Table
-from clearwood.table.types import Kind, Role
-
-if TYPE_CHECKING:
-    from clearwood.table.parts.parts import Parts
+from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["as_html", "as_text", "describe_values"]
 
@@ -21,13 +19,52 @@ _NAME_WIDTH = 22
 _HEADINGS = ("column", "kind", "role", "missing", "values")
 
 
-def as_text(table: "Table | Parts") -> str:
-    """Write the table at 80 columns: what it is, then a line for each column."""
-    rows = _rows(table)
+class Summarised(Protocol):
+    """What a summary needs of a table, wherever its rows are."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def roles(self) -> Mapping[str, Role]: ...
+    @property
+    def task(self) -> Task | None: ...
+    @property
+    def target(self) -> str | None: ...
+    @property
+    def outcome(self) -> str | None: ...
+    @property
+    def missing(self) -> Mapping[str, int]: ...
+    @property
+    def dropped(self) -> int: ...
+    @property
+    def notes(self) -> tuple[Text, ...]: ...
+    @property
+    def keeps_identical(self) -> bool: ...
+
+
+def as_text(
+    table: Summarised, columns: Sequence[Column], *, held: str | None = None, zero_weights: int = 0
+) -> str:
+    """Write a table at 80 columns: what it is, then a line for each column.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        Its columns, with all values or a few that show what they hold.
+    held
+        Where its rows are, if they are not in memory.
+    zero_weights
+        How many rows have the weight 0.
+    """
+    rows = _rows(table, columns)
     cells = [_HEADINGS, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(4)]
     widths[0] = min(widths[0], _NAME_WIDTH)
-    lines = [_headline(table), ""]
+    lines = [_headline(table, held, zero_weights), ""]
     for name, kind, role, missing, values in cells:
         line = (
             f"  {_cut(name, widths[0]):<{widths[0]}}  {kind:<{widths[1]}}  {role:<{widths[2]}}  "
@@ -40,12 +77,14 @@ def as_text(table: "Table | Parts") -> str:
     return "\n".join(lines)
 
 
-def as_html(table: "Table | Parts") -> str:
-    """Write the table for a notebook; every name and value is escaped."""
-    rows = _rows(table)
+def as_html(
+    table: Summarised, columns: Sequence[Column], *, held: str | None = None, zero_weights: int = 0
+) -> str:
+    """Write a table for a notebook, as `as_text`; every name and value is escaped."""
+    rows = _rows(table, columns)
     more = len(table.names) - len(rows)
     notes = [*map(str, table.notes), *([f"… and {more} more columns"] if more > 0 else [])]
-    return html_table(_headline(table), _HEADINGS, rows, notes)
+    return html_table(_headline(table, held, zero_weights), _HEADINGS, rows, notes)
 
 
 def describe_values(column: Column) -> str:
@@ -73,16 +112,13 @@ def describe_values(column: Column) -> str:
     return f"{cell(low)} to {cell(high)}{unit}"
 
 
-def _headline(table: "Table | Parts") -> str:
+def _headline(table: Summarised, held: str | None, zero_weights: int) -> str:
     parts = [count(table.n_rows, "row"), count(len(table.names), "column")]
-    if not isinstance(table, Table):
-        parts.append(f"in {count(len(table.parts), 'part')}")
+    parts += [] if held is None else [held]
     if table.target is not None:
         parts.append(f"{table.task} of {table.outcome!r}")
     if Role.WEIGHT in table.roles.values():
-        weights = table.row_weights if isinstance(table, Table) else None
-        zero = 0 if weights is None else int(np.count_nonzero(weights == 0))
-        parts.append(f"weighted{f' ({zero:,} of weight 0)' if zero else ''}")
+        parts.append(f"weighted{f' ({zero_weights:,} of weight 0)' if zero_weights else ''}")
     if table.dropped:
         parts.append(f"{count(table.dropped, 'row')} without a target left out")
     if table.keeps_identical:
@@ -90,8 +126,7 @@ def _headline(table: "Table | Parts") -> str:
     return f"{type(table).__name__}: " + ", ".join(parts)
 
 
-def _rows(table: "Table | Parts") -> list[tuple[str, str, str, str, str]]:
-    columns = table.columns if isinstance(table, Table) else table.shown
+def _rows(table: Summarised, columns: Sequence[Column]) -> list[tuple[str, str, str, str, str]]:
     return [
         (
             column.name.replace("\n", " "),

@@ -13,6 +13,7 @@ from clearwood._shared.errors import InputError, Option, Text, did_you_mean, wor
 from clearwood.table.column import Column
 from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
 from clearwood.table.schema import ColumnSchema, Schema
+from clearwood.table.summary import as_html, as_text
 from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["Table"]
@@ -341,14 +342,14 @@ class Table:
         return fingerprint(self)
 
     def __repr__(self) -> str:
-        from clearwood.table.summary import as_text
-
-        return as_text(self)
+        return as_text(self, self.columns, zero_weights=self._zero_weights)
 
     def _repr_html_(self) -> str:
-        from clearwood.table.summary import as_html
+        return as_html(self, self.columns, zero_weights=self._zero_weights)
 
-        return as_html(self)
+    @property
+    def _zero_weights(self) -> int:
+        return 0 if self.row_weights is None else int(np.count_nonzero(self.row_weights == 0))
 
 
 def _label_type(column: Column, role: Role | None) -> str:

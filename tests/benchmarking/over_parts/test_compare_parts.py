@@ -47,7 +47,7 @@ def parts_of(cuts=(400, 400, 650), target="y", **roles):
     data = frame()
     named = data[[target, "a", "b", "c", "town", *roles.values()]]
     pieces = [named[start:stop] for start, stop in pairwise([0, *cuts, len(data)])]
-    return cw.read(pieces, parts=True, target=target, **roles)
+    return cw.scan(pieces, target=target, **roles)
 
 
 def in_memory(parts, name, share=0.2):
@@ -263,7 +263,7 @@ def test_a_plan_of_one_hold_out_says_how_much():
 def test_a_sample_without_a_class_is_refused_with_the_learners_that_need_it():
     data = frame()
     data["class"] = np.where(np.arange(900) % 300 == 7, "rare", "common")
-    parts = cw.read([data[["a", "b", "class"]]], parts=True, target="class")
+    parts = cw.scan([data[["a", "b", "class"]]], target="class")
     with pytest.raises(
         cw.InputError, match="a sample of 20 training rows has no row of class 'rare'"
     ):
@@ -276,6 +276,6 @@ def test_a_sample_is_for_parts_and_missing_groups_are_named():
         cw.benchmark(table, "ridge", sample=100)
     data = frame()[["a", "y", "person"]].astype(float)
     data.loc[3, "person"] = np.nan
-    parts = cw.read([data], parts=True, target="y", group="person", kinds={"person": "number"})
+    parts = cw.scan([data], target="y", group="person", kinds={"person": "number"})
     with pytest.raises(cw.InputError, match="1 rows have no group"):
         cw.benchmark(parts, "ridge")

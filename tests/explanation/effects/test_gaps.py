@@ -45,7 +45,7 @@ def test_parts_count_the_gaps_of_all_rows(data, tmp_path):
         columns = data.take(rows).to_dict()
         lines = [",".join(columns), *map(_line, zip(*columns.values(), strict=True))]
         (tmp_path / f"{k}.csv").write_text("\n".join(lines))
-    parts = cw.read(tmp_path, target="y", ignore="same", parts=True)
+    parts = cw.scan(tmp_path, target="y", ignore="same")
     effect = cw.effect(cw.learner("ols").fit(data), parts, "x")
     assert effect.gap_shares == {"z": 0.3}
 

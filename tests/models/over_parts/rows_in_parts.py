@@ -38,4 +38,4 @@ def both(target, n=1500, pieces=2, **options):
     options = {"target": target, "ignore": others, **options}
     edges = [400, 400, *np.linspace(400, n, pieces).astype(int)[1:]]
     cut = [data[a:b] for a, b in zip([0, *edges[:-1]], edges, strict=True)]
-    return cw.read(data, **options), cw.read(cut, parts=True, **options)
+    return cw.read(data, **options), cw.scan(cut, **options)

@@ -51,7 +51,7 @@ def test_columns_that_repeat_each_other_are_no_harm():
 
     data = pd.DataFrame(columns)
     table = cw.read(data, target="y")
-    parts = cw.read([data[:100], data[100:]], target="y", parts=True)
+    parts = cw.scan([data[:100], data[100:]], target="y")
     for name in ("ols", "ridge"):
         one, other = (cw.learner(name).fit(rows) for rows in (table, parts))
         np.testing.assert_allclose(other.predict(table), one.predict(table), atol=1e-8)

@@ -61,7 +61,7 @@ def test_all_that_is_learned_is_that_of_the_table(missing, categories, weight):
     roles = {"target": "y", "weight": weight, "kinds": {"grade": ["low", "mid", "high"]}}
     roles["ignore"] = [] if weight else ["w"]
     table = cw.read(data, **roles)
-    parts = cw.read([data[:150], data[150:150], data[150:]], parts=True, **roles)
+    parts = cw.scan([data[:150], data[150:150], data[150:]], **roles)
     ways = {"categories": categories, "missing": missing, "reference": True}
     one = Encoder(**ways).fit(table.select(list(table.features)), sample_weight=table.weights)
     other = learn_encoder(Encoder(**ways), parts)

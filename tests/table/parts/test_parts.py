@@ -56,7 +56,7 @@ def test_a_part_can_be_sent_to_another_process():
 @pytest.mark.parametrize("name", ["y", "X", "columns", "weights", "take"])
 def test_what_needs_all_rows_says_what_to_do(name):
     parts = Parts.of(made, 5000, target="y")
-    with pytest.raises(cw.InputError, match=r"data\.sample\(200_000\).*parts=False"):
+    with pytest.raises(cw.InputError, match=r"data\.sample\(200_000\).*cw\.read"):
         getattr(parts, name)
 
 

@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import clearwood as cw
-from clearwood.table import Parts
-from clearwood.table.parts import gather
+from clearwood.table import Parts, as_table, read_as
 
 
 def table(n=90, seed=0):
@@ -61,16 +60,16 @@ def same(parts, table):
 
 @pytest.mark.parametrize("pattern", ["", "*.parquet", "[abc].parquet"])
 def test_a_folder_or_pattern_is_the_table_of_all_its_files(folder, whole, pattern):
-    same(cw.read(folder / pattern, target="y", parts=True), whole)
+    same(cw.scan(folder / pattern, target="y"), whole)
 
 
 def test_a_list_of_files_is_one_table(folder, whole):
     paths = [folder / "a.parquet", str(folder / "c.parquet")]
-    same(cw.read(paths, target="y", parts=True), whole)
+    same(cw.scan(paths, target="y"), whole)
 
 
 def test_rows_that_are_drawn_do_not_depend_on_where_they_are(folder, whole, tmp_path):
-    drawn = cw.read(folder, target="y", parts=True).sample(20)
+    drawn = cw.scan(folder, target="y").sample(20)
     for source in (folder, tmp_path / "whole.parquet", table(), whole):
         one = cw.read(source, target="y", draw_rows=20)
         assert isinstance(one, cw.Table)
@@ -88,19 +87,38 @@ def test_a_folder_that_fits_is_read_into_memory(folder, whole):
     assert read.fingerprint() == whole.fingerprint()
 
 
-def test_a_table_that_does_not_fit_stays_where_it_is_with_a_warning(folder, whole, monkeypatch):
-    monkeypatch.setattr(gather, "free_memory", lambda: 1000)
-    with pytest.warns(cw.ClearwoodWarning, match=r"does not fit .* set parts=False"):
-        parts = cw.read(folder, target="y")
-    same(parts, whole)
-    with pytest.warns(cw.ClearwoodWarning, match="does not fit"):
-        assert isinstance(cw.read(folder / "a.parquet", target="y"), Parts)
-    assert isinstance(cw.read(folder, target="y", parts=False), cw.Table)
+def test_a_table_for_which_there_is_no_memory_is_refused(folder, whole, monkeypatch):
+    one, lazy = folder / "a.parquet", pl.scan_parquet(folder / "a.parquet")
+    monkeypatch.setattr("clearwood.table.reading.scan.memory_limit", lambda: 1000)
+    for source in (folder, one, [one, folder / "c.parquet"], lazy):
+        with pytest.raises(cw.InputError, match=r"7 times as much.*cw\.scan\(\.\.\.\)") as caught:
+            cw.read(source, target="y")
+        assert caught.value.parameter == "source"
+        assert cw.read(source, target="y", draw_rows=20).n_rows == 20
+    with pytest.raises(cw.InputError, match="7 times as much"):
+        read_as(one, whole.schema)
+    with pytest.raises(cw.InputError, match="7 times as much"):
+        as_table(folder, schema=whole.schema)
+    same(cw.scan(folder, target="y"), whole)
+    assert cw.read(table(), target="y").n_rows == 90  # it is in memory already
+
+
+def test_what_is_free_at_the_moment_decides_nothing(folder, monkeypatch):
+    monkeypatch.setattr("clearwood._shared.memory.free_memory", lambda: 1)
+    assert isinstance(cw.read(folder, target="y"), cw.Table)
+
+
+def test_new_rows_in_many_files_are_read_like_those_of_the_model(folder, whole):
+    for rows in (read_as(folder, whole.schema), as_table(folder, schema=whole.schema)):
+        assert rows.n_rows == 90
+        assert rows.features == whole.features
+        assert rows.schema[whole.features[0]] == whole.schema[whole.features[0]]
+    assert read_as(folder, whole.schema).y.tolist() == whole.y.tolist()
 
 
 def test_a_large_file_is_divided_at_its_row_groups(folder, monkeypatch):
-    monkeypatch.setattr(gather, "PART_ROWS", 30)
-    parts = cw.read(folder / "a.parquet", target="y", parts=True)
+    monkeypatch.setattr("clearwood.table.reading.scan.PART_ROWS", 30)
+    parts = cw.scan(folder / "a.parquet", target="y")
     assert [(p.name, p.n_rows) for p in parts.parts] == [
         ("a.parquet (1 of 2)", 20),
         ("a.parquet (2 of 2)", 30),
@@ -108,10 +126,10 @@ def test_a_large_file_is_divided_at_its_row_groups(folder, monkeypatch):
 
 
 def test_the_fingerprint_changes_with_a_file(folder):
-    before = cw.read(folder, parts=True).fingerprint()
-    assert cw.read(folder, parts=True).fingerprint() == before
+    before = cw.scan(folder).fingerprint()
+    assert cw.scan(folder).fingerprint() == before
     os.utime(folder / "a.parquet", (1, 1))
-    assert cw.read(folder, parts=True).fingerprint() != before
+    assert cw.scan(folder).fingerprint() != before
 
 
 def test_files_at_an_address_are_read(folder, whole):
@@ -121,7 +139,7 @@ def test_files_at_an_address_are_read(folder, whole):
     memory.put(str(folder), "/bucket", recursive=True)
     try:
         for address in ("memory://bucket", "memory://bucket/*.parquet"):
-            parts = cw.read(address, target="y", parts=True)
+            parts = cw.scan(address, target="y")
             same(parts, whole)
             assert pickle.loads(pickle.dumps(parts)).fingerprint() == parts.fingerprint()
     finally:
@@ -135,7 +153,7 @@ def test_an_arrow_dataset_and_folders_named_by_values(tmp_path):
     )
     dataset = ds.dataset(tmp_path / "t", partitioning="hive")
     for source in (dataset, tmp_path / "t"):
-        parts = cw.read(source, target="y", parts=True)
+        parts = cw.scan(source, target="y")
         assert parts.n_rows == 90
         assert parts.to_table()["rooms"].values.sum() == frame["rooms"].sum()
 
@@ -153,7 +171,7 @@ def test_names_of_folders_are_columns_of_the_files_in_them(tmp_path, ending):
         else:
             write(own, folder / "a.parquet")
     for source, kept in ((tmp_path / "t", 9), (tmp_path / "t" / "rooms=[12]" / "*" / "a.*", 3)):
-        parts = read_quietly(source, target="y", parts=True)
+        parts = scan_quietly(source, target="y")
         wanted = frame[frame["rooms"] < kept]
         found = parts.to_table()
         assert found.n_rows == len(wanted)
@@ -180,7 +198,7 @@ def test_keys_and_options_of_an_address_reach_every_file_and_no_message(folder, 
 
     monkeypatch.setattr(storage, "_filesystem", opened)
     for place in ("table", "table/*.parquet", "table/[abc].parquet"):
-        parts = cw.read(f"gs://me:key@{place}?region=x&scheme=http", target="y", parts=True)
+        parts = cw.scan(f"gs://me:key@{place}?region=x&scheme=http", target="y")
         same(parts, whole)
         assert parts.source == f"gs://{place}"
         assert "key" not in repr(parts)
@@ -192,14 +210,14 @@ def test_keys_and_options_of_an_address_reach_every_file_and_no_message(folder, 
 def test_a_dask_frame_stays_in_its_partitions(whole):
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(table(), npartitions=4)
-    parts = cw.read(frame, target="y", parts=True)
+    parts = cw.scan(frame, target="y")
     assert len(parts.parts) == 4
     same(parts, whole)
     assert isinstance(cw.read(frame, target="y"), cw.Table)
 
 
-@pytest.mark.parametrize("parts", [None, False, True])
-def test_a_dask_partition_that_fails_is_named_with_the_cause(parts):
+@pytest.mark.parametrize("verb", [cw.read, cw.scan])
+def test_a_dask_partition_that_fails_is_named_with_the_cause(verb):
     dd = pytest.importorskip("dask.dataframe")
 
     def checked(rows):
@@ -212,31 +230,31 @@ def test_a_dask_partition_that_fails_is_named_with_the_cause(parts):
     rows = dd.from_pandas(frame, npartitions=4).map_partitions(checked, meta=frame[:0])
     match = r"Dask partition 3 cannot be computed: ValueError: no house has fewer"
     with pytest.raises(cw.InputError, match=match) as caught:
-        cw.read(rows, target="y", parts=parts)
+        verb(rows, target="y")
     assert caught.value.parameter == "source"
 
 
 def test_a_lazy_polars_frame_is_computed_in_batches(whole):
     frame = pl.from_pandas(table()).lazy()
-    parts = cw.read(frame, target="y", parts=True)
+    parts = cw.scan(frame, target="y")
     same(parts, whole)
     assert pickle.loads(pickle.dumps(parts)).head(3).to_dict() == whole.head(3).to_dict()
     assert isinstance(cw.read(frame, target="y"), cw.Table)
 
 
-@pytest.mark.parametrize("parts", [None, True])
-def test_a_lazy_frame_that_fails_is_an_error_of_the_source(tmp_path, parts):
+@pytest.mark.parametrize("verb", [cw.read, cw.scan])
+def test_a_lazy_frame_that_fails_is_an_error_of_the_source(tmp_path, verb):
     file = tmp_path / "rows.parquet"
     pl.DataFrame({"c": ["a", "b"] * 20, "y": range(40)}).write_parquet(file)
     frame = pl.scan_parquet(file)
     late = frame.with_columns(pl.col("c").cast(pl.Int64))
     with pytest.raises(cw.InputError, match=r"rows\.parquet.* cannot be computed: .*column 'c'"):
-        cw.read(late, target="y", parts=parts)
+        verb(late, target="y")
     with pytest.raises(cw.InputError, match=r"cannot be computed: .*nothing"):
-        cw.read(pl.scan_parquet(tmp_path / "nothing.parquet"), target="y", parts=parts)
+        verb(pl.scan_parquet(tmp_path / "nothing.parquet"), target="y")
     (tmp_path / "cut.parquet").write_bytes(file.read_bytes()[:-9])
     with pytest.raises(cw.InputError, match="cannot be computed") as caught:
-        cw.read(pl.scan_parquet(tmp_path / "cut.parquet"), target="y", parts=parts)
+        verb(pl.scan_parquet(tmp_path / "cut.parquet"), target="y")
     assert caught.value.parameter == "source"
 
 
@@ -251,7 +269,7 @@ def test_text_files_are_one_table(tmp_path, style):
         tmp_path / "parts" / "b.csv.gz", index=False, **style
     )
     one = read_quietly(tmp_path / "whole.csv", target="y")
-    parts = read_quietly(tmp_path / "parts", target="y", parts=True)
+    parts = scan_quietly(tmp_path / "parts", target="y")
     same(parts, one)
     assert sum(b.n_rows for b in parts.batches(7, columns=["mixed", "town"])) == 90
 
@@ -264,22 +282,30 @@ def read_quietly(source, **options):
         return cw.read(source, **options)
 
 
+def scan_quietly(source, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.ClearwoodWarning)
+        return cw.scan(source, **options)
+
+
 def test_a_number_that_is_a_word_late_in_a_long_file_makes_text_of_the_column(tmp_path):
     lines = "".join(f"{i % 300},{i % 300}\n" for i in range(60_000))
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("x,z\n" + lines)
     with (tmp_path / "b.csv").open("a") as file:
         file.write("n/a?,7\n")
-    parts = read_quietly(tmp_path, parts=True)
+    parts = scan_quietly(tmp_path)
     assert (str(parts.kinds["x"]), str(parts.kinds["z"])) == ("category", "whole number")
 
 
 def test_other_encodings_are_read_in_parts(tmp_path):
     (tmp_path / "a.csv").write_bytes("ort,x\nZürich,1.5\nGenève,2.5\n".encode("cp1252"))
-    parts = cw.read(tmp_path, parts=True, encoding="cp1252")
+    parts = cw.scan(tmp_path, encoding="cp1252")
     assert parts.levels["ort"] == ("Genève", "Zürich")
     with pytest.raises(cw.InputError, match=r"a\.csv is not UTF-8.*encoding='cp1252'"):
-        cw.read(tmp_path, parts=True)
+        cw.scan(tmp_path)
 
 
 # bad input
@@ -287,7 +313,7 @@ def test_other_encodings_are_read_in_parts(tmp_path):
 
 def refused(match, source, **options):
     with pytest.raises(cw.InputError, match=match):
-        cw.read(source, parts=True, **options)
+        cw.scan(source, **options)
 
 
 def test_a_file_with_other_columns_is_named_with_them(folder):
@@ -313,14 +339,14 @@ def test_a_truncated_file_is_named(folder):
 
 
 def test_a_file_that_changes_after_it_was_read_is_noticed(folder):
-    parts = cw.read(folder, parts=True)
+    parts = cw.scan(folder)
     write(table().assign(town="Basel"), folder / "a.parquet", row_group_size=20)
     with pytest.raises(cw.InputError, match=r"column 'town' is not as it was.*'Basel'"):
         parts.to_table()
 
 
 def test_a_file_that_is_gone_is_named(folder):
-    parts = cw.read(folder, parts=True)
+    parts = cw.scan(folder)
     (folder / "c.parquet").unlink()
     with pytest.raises(cw.InputError, match=r"c\.parquet is not there any more.*put the file back"):
         parts.to_table()
@@ -347,7 +373,7 @@ def test_text_and_parquet_files_are_not_mixed(folder):
 def test_other_files_of_a_folder_are_left_out_with_a_warning(folder):
     (folder / "README.md").touch()
     with pytest.warns(cw.ClearwoodWarning, match=r"left out: README\.md"):
-        assert cw.read(folder, parts=True).n_rows == 90
+        assert cw.scan(folder).n_rows == 90
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
@@ -375,7 +401,7 @@ def test_a_table_in_memory_has_no_parts():
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_numbers_of_rows_are_checked(folder, value):
-    parts = cw.read(folder, parts=True)
+    parts = cw.scan(folder)
     with pytest.raises(cw.InputError, match="it must be a whole number of at least 1"):
         next(parts.batches(value))
     with pytest.raises(cw.InputError, match="it must be a whole number of at least 1"):

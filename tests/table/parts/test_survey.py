@@ -53,10 +53,10 @@ TARGETS = {
 def read_both(frame, pieces, **options):
     """Read one frame, and the same rows in parts; return both results and what they said."""
     results = []
-    for source, more in ((frame, {}), (pieces, {"parts": True})):
+    for verb, source in ((cw.read, frame), (cw.scan, pieces)):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            results.append((cw.read(source, **options, **more), [str(w.message) for w in said]))
+            results.append((verb(source, **options), [str(w.message) for w in said]))
     return results
 
 
@@ -65,7 +65,7 @@ def error_of(source, **options):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cw.read(source, parts=True if isinstance(source, list) else None, **options)
+            (cw.scan if isinstance(source, list) else cw.read)(source, **options)
     except cw.InputError as error:
         return str(error)
     return ""
@@ -128,7 +128,7 @@ def test_what_is_stated_about_columns_holds_for_parts(options):
     (table, said), (parts, said_of_parts) = read_both(frame, pieces, target="y", **options)
     assert parts.schema == table.schema
     assert said_of_parts == said
-    assert parts.options == {**table.options, "parts": True}
+    assert parts.options == table.options
     assert parts.to_table().fingerprint() == table.fingerprint()
 
 
@@ -137,19 +137,19 @@ def test_more_texts_than_can_be_counted_are_text(monkeypatch):
     words = [f"w{i % 80}" for i in range(1000)]
     pieces = [pd.DataFrame({"w": words, "x": np.arange(1000) % 7 / 2})]
     with pytest.warns(cw.ClearwoodWarning, match=r"is text \(more than 50 different values\)"):
-        parts = cw.read(pieces, parts=True)
+        parts = cw.scan(pieces)
     assert parts.features == ("x",)
     assert parts.head(2)["w"].values.tolist() == ["w0", "w1"]
     with pytest.raises(
         cw.InputError, match=r"column 'w' has more than .* different values, too many for levels"
     ):
-        cw.read(pieces, parts=True, kinds={"w": "category"})
+        cw.scan(pieces, kinds={"w": "category"})
 
 
 def test_a_level_of_the_last_part_only_is_a_level_of_all():
     first = pd.DataFrame({"town": ["Bern"] * 9, "x": np.arange(9) / 2})
     last = pd.DataFrame({"town": ["Aarau"] * 9, "x": np.arange(9) / 3})
-    parts = cw.read([first, last], parts=True)
+    parts = cw.scan([first, last])
     assert parts.levels["town"] == ("Aarau", "Bern")
     assert next(parts.batches())["town"].values.tolist() == [1] * 9
 
@@ -164,5 +164,5 @@ def test_identifiers_are_found_across_ranges(monkeypatch):
         pieces = [frame[:400], frame[400:]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parts, table = cw.read(pieces, parts=True), cw.read(frame)
+            parts, table = cw.scan(pieces), cw.read(frame)
         assert parts.roles == table.roles == roles

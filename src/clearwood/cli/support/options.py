@@ -13,7 +13,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood.cli.support import completion
 from clearwood.cli.support.console import print_message
-from clearwood.cli.support.parts import is_in_parts, read_parts
+from clearwood.cli.support.parts import scan_table
 from clearwood.cli.support.verb import ALSO_OF_THE_VERB
 
 if TYPE_CHECKING:
@@ -111,6 +111,9 @@ class Reading:
     zero_exposure : error|drop
         What becomes of rows whose exposure is zero: they are refused by default; drop leaves them
         out, with a warning.
+    scan
+        Leave the rows where they are and read them again as they are needed: in one file, or in a
+        folder, a pattern in quotes or an address of many.
     draw_rows : N
         Use N rows, drawn at random with the seed of the verb, where it has one: for what needs rows
         in memory where a table is too large.
@@ -122,6 +125,7 @@ class Reading:
     missing: list[str] | None = None
     encoding: str | None = None
     zero_exposure: str = "error"
+    scan: bool = False
     draw_rows: Annotated[int | None, typer.Option(min=1)] = None
     seed: int = field(default=0, metadata=ALSO_OF_THE_VERB)
 
@@ -129,6 +133,18 @@ class Reading:
         object.__setattr__(self, "missing", _missing_words(self.missing))
         if self.draw_rows is None:
             object.__setattr__(self, "seed", 0)  # nothing is drawn
+
+    @property
+    def in_memory(self) -> dict[str, Any]:
+        """These options as functions take them that read all rows into memory."""
+        if self.scan:
+            raise InputError(
+                "all rows are needed in memory here",
+                parameter="scan",
+                value=True,
+                hint="leave out --scan, or draw rows, --draw-rows 200000.",
+            )
+        return {name: value for name, value in vars(self).items() if name != "scan"}
 
     def table_for(
         self,
@@ -144,10 +160,6 @@ class Reading:
         """
         import clearwood as cw
 
-        if is_in_parts(data):
-            known = model.schema_ if isinstance(model, cw.models.TableModel) else None
-            rows: Any = read_parts(data, known, **vars(self))
-            return cast("Table", rows)  # whoever needs all rows in memory says so
         if isinstance(model, cw.models.TableModel):
             # nothing is learned from the target: rows are explained, however few
             return read_table(data, schema=model.schema_, constant=True, **vars(self))
@@ -217,20 +229,31 @@ class Columns:
         return {**vars(self), **lists, "kinds": kinds or None}
 
 
-def read_table(data: Path, *, schema: "Schema | None" = None, **options: Any) -> "Table":
-    """Read a table, with the roles of a schema if there is one, and say which rows are left out."""
+def read_table(
+    data: Path, *, schema: "Schema | None" = None, scan: bool = False, **options: Any
+) -> "Table":
+    """Read a table, with the roles of a schema if there is one, and say which rows are left out.
+
+    With ``scan`` the rows stay where they are.
+    """
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.table import read_as
 
     with progress(f"reading {data.name}"):
-        table: Table = (
-            cw.read(data, **options) if schema is None else read_as(data, schema, **options)
-        )
+        table: Any
+        if scan:
+            # all columns are kept, and any target is taken where there is a schema
+            options = {k: v for k, v in options.items() if k not in ("keep", "constant")}
+            table = scan_table(data, schema, **options)
+        elif schema is None:
+            table = cw.read(data, **options)
+        else:
+            table = read_as(data, schema, **options)
     if table.dropped:
         rows = count(table.dropped, "row")
         print_message("note", f"{rows} without {table.target!r} left out", style="bold")
-    return table
+    return cast("Table", table)  # what needs all rows in memory says so
 
 
 @contextmanager

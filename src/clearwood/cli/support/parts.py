@@ -1,4 +1,4 @@
-"""Tables in parts on the command line: folders, patterns and addresses; clusters and ledgers."""
+"""Tables in parts on the command line; clusters and ledgers."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,33 +12,26 @@ from clearwood.cli.support.console import print_message, written
 if TYPE_CHECKING:
     from clearwood.table import Parts, Schema, Table
 
-__all__ = ["Workers", "is_in_parts", "naming_kept", "read_parts"]
+__all__ = ["Workers", "naming_kept", "scan_table"]
 
 
-def is_in_parts(data: Path) -> bool:
-    """Whether data is a folder, a pattern or an address, and so read in parts."""
-    from clearwood.table import has_parts
-
-    return has_parts(data)
-
-
-def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "Parts | Table":
-    """Read a table in parts, with the roles of a schema as far as the data has the columns.
+def scan_table(
+    data: Path,
+    schema: "Schema | None" = None,
+    *,
+    draw_rows: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> "Parts | Table":
+    """Scan a table, with the roles of a schema as far as the data has the columns.
 
     With ``draw_rows`` it is a table of the rows that were drawn.
     """
     import clearwood as cw
-    from clearwood._shared.progress import progress
-    from clearwood.table import read_parts_as
+    from clearwood.table import scan_as
 
-    draw_rows, seed = options.pop("draw_rows", None), options.pop("seed", 0)
-    with progress(f"reading {data.name}"):
-        parts: Parts = (
-            cw.read(data, parts=True, **options)
-            if schema is None
-            else read_parts_as(data, schema, **options)
-        )
-        return parts if draw_rows is None else parts.sample(draw_rows, seed=seed)
+    parts = cw.scan(data, **options) if schema is None else scan_as(data, schema, **options)
+    return parts if draw_rows is None else parts.sample(draw_rows, seed=seed)
 
 
 @contextmanager
@@ -149,5 +142,5 @@ class Workers:
                     f"--{name} is for a table in parts",
                     parameter=name,
                     value=str(value),
-                    hint="give a folder, a pattern or an address as DATA.",
+                    hint="leave the rows where they are with --scan.",
                 )

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clearwood._shared.errors import PYTHON, Call, Option, Setting
+from clearwood._shared.errors import PYTHON, Call, Option, Scan, Setting
 
 __all__ = ["CommandLine", "typed_name"]
 
@@ -36,6 +36,8 @@ class CommandLine:
         if isinstance(option, Setting):
             values = {option.name: option.value}
             return self.option(Option("settings", values)) if option.has_value else option.name
+        if isinstance(option, Scan):
+            return "--scan" if option.value else "without --scan"
         for command in self._commands():
             for parameter in command.params:
                 if parameter.name == option.name:

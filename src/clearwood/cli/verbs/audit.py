@@ -105,8 +105,8 @@ def audit(
             hint="audit it in Python, after cw.load.",
         )
     names = protected or ()
-    rows = read_with(data, schema, names, **vars(reading))
-    tested = None if test is None else read_with(test, schema, names, **vars(reading))
+    rows = read_with(data, schema, names, **reading.in_memory)
+    tested = None if test is None else read_with(test, schema, names, **reading.in_memory)
     result = cw.audit(
         fitted,
         rows,

@@ -74,7 +74,6 @@ def benchmark(
     confidence: float = 0.9,
     simultaneous: bool = False,
     time_limit: float | None = None,
-    parts: bool | None = None,
     sample: int | None = None,
     scheduler: str | None = None,
     seed: Seed = 0,
@@ -131,9 +130,6 @@ def benchmark(
 
     Tables in parts
     ---------------
-    parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
-        --no-parts reads them into memory all the same.
     sample : N
         Rows that are drawn for tuning, for learners that need them in memory, and for measures.
     scheduler : ADDRESS
@@ -150,7 +146,6 @@ def benchmark(
         "rebalance": rebalance,
         "read": {
             "target": target,
-            "parts": parts,
             **columns.roles(),
             **vars(reading),
         },
@@ -342,12 +337,15 @@ def _show_next(
             hint=f"the warnings give the reasons, and {quoted(_nearby(output))} those of each fit.",
         )
     best = bench.best()
+    options = dict(command["read"])
+    scan = options.pop("scan")
     words = [
         f"clearwood fit {quoted(_nearby(data))}",
         *(
             spelling.option(Option(name, value))
             for name, value in {
-                **changed_options(cw.read, command["read"]),
+                **changed_options(cw.read, options),
+                "scan": scan,
                 "monotone": command["monotone"],
                 "select": best.standing.settings.get("select", command.get("select")),
             }.items()

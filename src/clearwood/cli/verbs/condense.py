@@ -422,4 +422,4 @@ def _features(model: Any, data: Path, reading: Reading) -> "Table":
 
     with warnings.catch_warnings():  # that a model does not have the columns of another
         warnings.simplefilter("ignore", ClearwoodWarning)
-        return as_table(data, schema=model.schema_, **vars(reading))
+        return as_table(data, schema=model.schema_, **reading.in_memory)

@@ -8,7 +8,7 @@ import typer
 from clearwood._shared.errors import InputError
 from clearwood.cli.support.console import print_json, print_text, prose, text_without, width
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, Seed, read_table
-from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Confidence
 
@@ -46,7 +46,7 @@ def evaluate(
     ----------
     test
         New rows, with the features and the target of the model: a file, or a folder, pattern or
-        address (s3://...) of many, which are read in parts.
+        address (s3://...) of many.
     data : FILE
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against : COLUMN|MODEL
@@ -82,7 +82,7 @@ def evaluate(
             f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="evaluate it in Python, after cw.load.",
         )
-    if not is_in_parts(test):
+    if not reading.scan:
         workers.refuse()
     rows = _rows(test, fitted, against, reading)
     training = None if data is None else reading.table_for(fitted, data)
@@ -116,8 +116,6 @@ def evaluate(
 
 def _rows(test: Path, fitted: Any, against: str | None, reading: Reading) -> "Table | Parts":
     """Read the new rows, with the column that predictions are compared with, if it is one."""
-    if is_in_parts(test):
-        return read_parts(test, fitted.schema_, **vars(reading))
     keep = () if against is None else (against,)
     return read_table(test, schema=fitted.schema_, keep=keep, constant=True, **vars(reading))
 

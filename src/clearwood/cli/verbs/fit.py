@@ -61,7 +61,6 @@ def fit(
     monotone: Monotone = None,
     select: Select = None,
     rebalance: Rebalance = False,
-    parts: bool | None = None,
     checkpoint: Path | None = None,
     scheduler: str | None = None,
     seed: Seed = 0,
@@ -88,14 +87,10 @@ def fit(
         A setting of the learner, such as max_depth=3. Repeatable.
     categories
         How categories are encoded.
-    parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
-        --no-parts reads them into memory all the same.
-        Learners that can: lightgbm, xgboost, glm, logistic, ols, ridge, lasso, elastic-net,
-        baseline.
     checkpoint : FILE
-        For tables in parts: a file that keeps the trees grown so far. The same command goes on from
-        it if it was interrupted.
+        With --scan: a file that keeps the trees grown so far. The same command goes on from it if
+        it was interrupted. Learners that fit with --scan: lightgbm, xgboost, glm, logistic, ols,
+        ridge, lasso, elastic-net, baseline.
     scheduler : ADDRESS
         The address of a Dask scheduler, such as tcp://10.0.0.1:8786: the rows stay where they are,
         and the trees are grown on its workers, each with some of the rows.
@@ -126,8 +121,8 @@ def fit(
     )
     model.entry.require()
     with Workers(scheduler=scheduler).ready():
-        in_parts = True if scheduler is not None else parts
-        table = read_table(data, target=target, parts=in_parts, **columns.roles(), **vars(reading))
+        how = {**vars(reading), "scan": reading.scan or scheduler is not None}
+        table = read_table(data, target=target, **columns.roles(), **how)
         title = f"fitting {learner} to {table.n_rows:,} rows"
         keeping = (
             nullcontext()

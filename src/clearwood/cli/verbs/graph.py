@@ -103,7 +103,7 @@ def graph(
         parts["paths"] = made.paths(causes, effects, between, limit=SHOWN)
     parts["independences"] = made.independences()
     if data is not None:
-        table = read_table(data, **vars(reading))
+        table = read_table(data, **reading.in_memory)
         parts["tests"] = parts["independences"].test(
             table, learner=learner, confidence=confidence, seed=seed, n_jobs=n_jobs
         )

@@ -8,7 +8,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood.cli.support.console import print_json, print_text, prose
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
-from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
+from clearwood.cli.support.parts import Workers, scan_table
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -43,15 +43,16 @@ def predict(
 
     A model that was fitted with an exposure predicts the rate per unit of it. Where the new rows
     have the exposure, a second column, expected, is the rate times the exposure: zero where the
-    exposure is zero. Rows in parts must have exposures above zero, or set --zero-exposure drop.
+    exposure is zero. With --scan, all rows must have exposures above zero, or set --zero-exposure
+    drop.
 
     Parameters
     ----------
     data
         New rows, with the features of the model: a file, or a folder, pattern or address
-        (s3://...) of many, which are read in parts.
+        (s3://...) of many.
     path : FILE
-        A .csv or .parquet file; by default, CSV to standard output. For rows in parts, a folder:
+        A .csv or .parquet file; by default, CSV to standard output. With --scan, a folder:
         one Parquet file is written for each part.
     probabilities
         Write one column of probabilities per class; by default if the model predicts them.
@@ -69,7 +70,7 @@ def predict(
     from clearwood.models import prediction_columns
     from clearwood.table import as_table
 
-    in_parts = is_in_parts(data)
+    in_parts = reading.scan
     _check_all_rows(reading, in_parts=in_parts)
     if not in_parts:
         workers.refuse()
@@ -94,12 +95,13 @@ def predict(
                 value=interval,
                 hint="leave out --interval, or predict one file.",
             )
-        parts: Any = read_parts(data, fitted.schema_, **vars(reading))
+        options = {name: value for name, value in vars(reading).items() if name != "scan"}
+        parts: Any = scan_table(data, fitted.schema_, **options)
         options = {"probabilities": probabilities, "force": force, "n_jobs": n_jobs}
         _predict_parts(fitted, parts, path, workers, options, as_json=json)
         return
     with progress(f"reading {data.name}"):
-        table = as_table(data, schema=fitted.schema_, exposure=True, **vars(reading))
+        table = as_table(data, schema=fitted.schema_, exposure=True, **reading.in_memory)
     with progress(f"predicting {count(table.n_rows, 'row')}"):
         arrays = prediction_columns(fitted, table, probabilities=probabilities)
         if interval is not None:
@@ -208,7 +210,7 @@ def _predict_factors(
     from clearwood.table import as_table
 
     factors = cw.explanation.read_factors(file)
-    table = as_table(data, schema=factors.schema, **vars(reading))
+    table = as_table(data, schema=factors.schema, **reading.in_memory)
     columns = {"prediction": factors.predict(table).tolist()}
     if path is not None:
         write_columns(path, columns, force=force)

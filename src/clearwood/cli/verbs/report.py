@@ -70,7 +70,6 @@ def report(
     test: Path | None = None,
     title: str | None = None,
     sections: list[str] | None = None,
-    parts: bool | None = None,
     scheduler: str | None = None,
     sample: Annotated[int, typer.Option(min=1)] = 500,
     rows: Annotated[int | None, typer.Option(min=0)] = None,
@@ -115,12 +114,8 @@ def report(
     sections : A,B,...
         The sections to write: summary, data, performance, terms, table, importance, individual,
         network, tree, fairness, cautions, reproduction; by default all that apply.
-    parts
-        Leave the rows where they are, as is done by itself for tables that do not fit into memory;
-        --no-parts reads them into memory all the same.
-        Learners are then compared on one held-out part.
     scheduler : ADDRESS
-        For tables in parts: the address of a Dask scheduler, such as tcp://10.0.0.1:8786.
+        With --scan: the address of a Dask scheduler, such as tcp://10.0.0.1:8786.
     sample : N
         Rows that individual predictions are drawn from and compared with.
     rows : N
@@ -143,7 +138,6 @@ def report(
         "--select": select,
         "--rebalance": rebalance or None,
         "--model": keep,
-        "--parts": parts,
     }
     _check(source, data, of_tables, is_model=is_model, target=target)
     if keep is not None and keep.absolute() == path.absolute():
@@ -175,15 +169,14 @@ def report(
             model = cw.load(source)
             table = reading.table_for(model, data, columns, target)
         else:
-            table = read_table(
-                source, target=target, parts=parts, **columns.roles(), **vars(reading)
-            )
+            table = read_table(source, target=target, **columns.roles(), **vars(reading))
             several = compared(
                 learner_names(learners), directions(monotone), select, table, rebalance=rebalance
             )
             options |= {"learners": several, "tune": tune, "store": store}
         if test is not None:
-            options["test"] = read_table(test, schema=table.schema, constant=True, **vars(reading))
+            whole = {**vars(reading), "scan": False}
+            options["test"] = read_table(test, schema=table.schema, constant=True, **whole)
         running = replace(
             invocation(),
             seconds=started.passed,

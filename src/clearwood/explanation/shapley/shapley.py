@@ -11,7 +11,15 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import BackgroundRows, Conditional, ShapleyMethod, ValueFunction
 from clearwood._shared.choices import ValueFunction as ValueFunctionName
-from clearwood._shared.errors import Draw, InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.errors import (
+    Draw,
+    InputError,
+    Option,
+    Scan,
+    bad_value,
+    unknown_choice,
+    words,
+)
 from clearwood._shared.progress import progress
 from clearwood.explanation.decomposition.decompose import (
     about_game,
@@ -82,9 +90,7 @@ def written_shapley(
             "only Shapley values of a table in parts are written to a folder",
             parameter="to",
             value=to,
-            hint=words(
-                "read it with ", Option("parts", value=True), ", or leave out ", Option("to")
-            ),
+            hint=words("read it with ", Scan(), ", or leave out ", Option("to")),
         )
     if to is None:
         raise needs_folder("Shapley values")

@@ -315,14 +315,15 @@ class _Script:
         schema = options.pop("schema", None)
         source = f"...  # {table.source or 'the table'}"
         path = Path(table.source)
-        is_there = path.is_dir() if isinstance(table, Parts) else path.suffix and path.is_file()
+        is_there = path.is_dir() or (path.suffix and path.is_file())
         if table.options is not None and is_there:
             source = repr(table.source)
         else:
             self.lines.append(f"{name} = {source}")
             source = name
-        if schema is None and options:
-            self.lines.append(f"{name} = {self.call('cw.read', source, options)}")
+        verb = "cw.scan" if isinstance(table, Parts) else "cw.read"
+        if schema is None and (options or isinstance(table, Parts)):
+            self.lines.append(f"{name} = {self.call(verb, source, options)}")
         elif schema is not None and options:
             self.imports.add("from clearwood.table import read_as")
             file = self._model_file

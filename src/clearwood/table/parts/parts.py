@@ -5,18 +5,21 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, Unpack
 
 import numpy as np
 
 from clearwood._shared.arrays import Bools
 from clearwood._shared.checks import check_whole
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import Draw, InputError, Option, Text, bad_value, did_you_mean, words
+from clearwood._shared.errors import Draw, InputError, Scan, Text, bad_value, did_you_mean, words
+from clearwood._shared.numbers import count
 from clearwood.table.column import Column
 from clearwood.table.parts.finishing import Finish
 from clearwood.table.parts.rows import MadeRows, Rows
+from clearwood.table.roles.request import ReadOptions, ReadRequest
 from clearwood.table.schema import Schema
+from clearwood.table.summary import as_html, as_text
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role, Task
 
@@ -52,13 +55,13 @@ _NEED_ROWS = frozenset(
 def needs_rows(what: str) -> InputError:
     """Return the error for work that needs the values of all rows in memory."""
     return InputError(
-        f"{what} needs all rows in memory, but this table is read in parts",
+        f"{what} needs all rows in memory, but this table is in parts",
         parameter="data",
         hint=words(
             "take a sample of its rows, ",
             Draw(value=200_000),
             ", or read all of them if they fit, ",
-            Option("parts", value=False),
+            Scan(value=False),
             ". Learners such as 'lightgbm', 'xgboost', 'glm' and 'ridge' fit in parts.",
         ),
     )
@@ -168,9 +171,8 @@ class Part:
 class Parts:
     """A table whose rows stay where they are, in files or in a function that makes them.
 
-    Read by `clearwood.read` with ``parts=True``, or where a table does not fit into memory. Kinds,
-    levels and roles are known from one reading of all rows; their values are read again, batch by
-    batch, when they are needed.
+    Made by `clearwood.scan`. Kinds, levels and roles are known from one reading of all rows; their
+    values are read again, batch by batch, when they are needed.
 
     Parameters
     ----------
@@ -217,7 +219,7 @@ class Parts:
         n_rows: int,
         *,
         part_rows: int = PART_ROWS,
-        **options: Any,
+        **options: Unpack[ReadOptions],
     ) -> "Parts":
         """Make a table of rows that a function makes when they are needed.
 
@@ -233,22 +235,24 @@ class Parts:
         part_rows
             Rows in a part.
         **options
-            As for `clearwood.read`: target, weight, kinds, ...
+            As for `clearwood.scan`: target, weight, kinds, ...
 
         Returns
         -------
         Parts
         """
-        from clearwood.table.reading.read import read
+        from clearwood.table.parts.survey import survey
 
         n_rows = check_whole("n_rows", n_rows, 1)
         part_rows = check_whole("part_rows", part_rows, 1)
         if not callable(function):
             raise bad_value("function", function, "it must be a function of start and stop")
-        starts = range(0, n_rows, part_rows)
-        rows = [MadeRows(function, start, min(start + part_rows, n_rows)) for start in starts]
-        made: Parts = read(rows, parts=True, **options)
-        return made
+        named = []
+        for start in range(0, n_rows, part_rows):
+            rows = MadeRows(function, start, min(start + part_rows, n_rows))
+            named.append((f"rows {rows.start:,} to {rows.stop:,}", rows))
+        parts = survey(named, ReadRequest.of(**options), "a function")
+        return replace(parts, options=options)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -471,14 +475,14 @@ class Parts:
         return name
 
     def __repr__(self) -> str:
-        from clearwood.table.summary import as_text
-
-        return as_text(self)
+        return as_text(self, self.shown, held=self._held)
 
     def _repr_html_(self) -> str:
-        from clearwood.table.summary import as_html
+        return as_html(self, self.shown, held=self._held)
 
-        return as_html(self)
+    @property
+    def _held(self) -> str:
+        return f"in {count(len(self.parts), 'part')}"
 
 
 def _picked(part: Part, wanted: Any) -> Iterator[Table]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
+from clearwood.table.export import fingerprint
 from clearwood.table.kinds.written_numbers import without_words
 from clearwood.table.parts.storage import (
     File,
@@ -17,8 +18,10 @@ from clearwood.table.parts.storage import (
     unreadable,
 )
 from clearwood.table.raw import Raw
-from clearwood.table.reading.csv import CsvScan
-from clearwood.table.reading.frames import computing, from_frame, from_memory
+from clearwood.table.roles.settle import as_columns
+from clearwood.table.sources.csv import CsvScan
+from clearwood.table.sources.frames import computing, from_frame, from_memory
+from clearwood.table.table import Table
 
 __all__ = [
     "CsvRows",
@@ -191,10 +194,6 @@ class FrameRows:
 
     def identity(self) -> Sequence[Any]:
         """Return a hash of names and values."""
-        from clearwood.table.export import fingerprint
-        from clearwood.table.reading.read import as_columns
-        from clearwood.table.table import Table
-
         return [fingerprint(Table(as_columns(self.frame)))]
 
 

@@ -23,30 +23,50 @@ from clearwood.table.kinds.review import Finding
 from clearwood.table.kinds.written_numbers import convert_written_numbers, without_words
 from clearwood.table.monotone import with_directions
 from clearwood.table.parts.finishing import GAPS, Finish, FinishedColumn
-from clearwood.table.parts.parts import BATCH_ROWS, Part, Parts
-from clearwood.table.parts.rows import ExposedRows, Rows, zero_rows
+from clearwood.table.parts.parts import BATCH_ROWS, Part, Parts, joined
+from clearwood.table.parts.rows import CsvRows, ExposedRows, Rows, zero_rows
 from clearwood.table.parts.tally import MOST_LEVELS, MOST_NUMBERS, Counted, Tallied, Tally
 from clearwood.table.raw import Raw
-from clearwood.table.reading.labels import labelled
-from clearwood.table.reading.read import (
+from clearwood.table.roles.labels import labelled
+from clearwood.table.roles.request import Assigned, ReadRequest
+from clearwood.table.roles.settle import (
     check_known_targets,
     dropped_rows,
     settled_table,
     with_missing_codes,
 )
-from clearwood.table.reading.request import Assigned, Request
+from clearwood.table.sources.csv import NotNumbersError
+from clearwood.table.stand_ins import noted_stand_ins
 from clearwood.table.types import NUMERIC, Kind, Role
 
-__all__ = ["differing", "survey"]
+__all__ = ["alike", "survey"]
 
 #: Numbers that are sorted at once, to see whether they are all different.
 _AT_ONCE = 1 << 22
 
+#: The first rows of about so many parts are looked at for columns that stand for protected ones.
+_PARTS_LOOKED_AT, _ROWS_LOOKED_AT = 10, 2000
+
 Batch = list[Raw]
 
 
-def survey(named: Sequence[tuple[str, Rows]], request: Request, origin: str) -> Parts:
+def survey(named: Sequence[tuple[str, Rows]], request: ReadRequest, origin: str) -> Parts:
     """Read all rows once, and return the table in parts."""
+    try:
+        parts = _survey(named, request, origin)
+    except NotNumbersError:
+        # a column began with numbers and goes on with words: a column is one thing in all files
+        checked = [(name, r.checked() if isinstance(r, CsvRows) else r) for name, r in named]
+        parts = _survey(alike(checked), request, origin)
+    if not parts.protected:
+        return parts
+    step = max(1, len(parts.parts) // _PARTS_LOOKED_AT)
+    some = [next(part.batches(_ROWS_LOOKED_AT), None) for part in parts.parts[::step]]
+    rows = joined([table for table in some if table is not None], parts.empty)
+    return replace(parts, notes=(*parts.notes, *noted_stand_ins(rows)))
+
+
+def _survey(named: Sequence[tuple[str, Rows]], request: ReadRequest, origin: str) -> Parts:
     reader = _Reader(named, request)
     assigned = request.assigned(reader.names)
     target = next((n for n, role in assigned.roles.items() if role is Role.TARGET), None)
@@ -121,7 +141,7 @@ def _has_levels(kind: object) -> bool:
 class _Reader:
     """The rows of all parts, without what the user states as missing."""
 
-    def __init__(self, named: Sequence[tuple[str, Rows]], request: Request) -> None:
+    def __init__(self, named: Sequence[tuple[str, Rows]], request: ReadRequest) -> None:
         self.named = named
         self.request = request
         first = next((raws for _, rows in named for raws in rows.batches(1000, None)), None)
@@ -138,7 +158,7 @@ class _Reader:
             for raws in rows.batches(BATCH_ROWS, columns):
                 by_name = {raw.name: raw for raw in raws}
                 if len(raws) != len(wanted) or any(n not in by_name for n in wanted):
-                    raise differing(name, list(by_name), wanted, self.first)
+                    raise _differing(name, list(by_name), wanted, self.first)
                 yield (
                     i,
                     [
@@ -148,7 +168,7 @@ class _Reader:
                 )
 
 
-def differing(name: str, here: Sequence[str], wanted: Sequence[str], first: str) -> InputError:
+def _differing(name: str, here: Sequence[str], wanted: Sequence[str], first: str) -> InputError:
     """Return the error for a file that has other columns than the first."""
     absent = [n for n in wanted if n not in here]
     more = [n for n in here if n not in wanted]
@@ -160,6 +180,23 @@ def differing(name: str, here: Sequence[str], wanted: Sequence[str], first: str)
         value=name,
         hint="all files of a table have the same columns, in any order.",
     )
+
+
+def alike(named: Sequence[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
+    """Read as numbers the columns that are numbers in all files, which have the same columns."""
+    first, *others = [(name, rows) for name, rows in named if isinstance(rows, CsvRows)]
+    wanted = first[1].names
+    for name, rows in others:
+        here = rows.names
+        if set(here) != set(wanted):
+            raise _differing(name, here, wanted, first[0])
+    scans = [rows.scan for _, rows in named if isinstance(rows, CsvRows)]
+    numeric = frozenset.intersection(*(scan.numeric for scan in scans))
+    return [
+        (name, replace(rows, scan=replace(rows.scan, numeric=numeric)))
+        for name, rows in named
+        if isinstance(rows, CsvRows)
+    ]
 
 
 def _listed(names: list[str]) -> str:
@@ -197,7 +234,7 @@ class _Known:
 
 def _concluded(
     reader: _Reader,
-    request: Request,
+    request: ReadRequest,
     assigned: Assigned,
     tallies: dict[str, Tally],
     known: _Known | None,

@@ -1,129 +1,61 @@
 """Reading a table from anything that holds one."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
 from clearwood._shared.calls import remembers_options
 from clearwood._shared.checks import check_choice, check_whole
 from clearwood._shared.draws import draw_rows as rows_drawn
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
-from clearwood._shared.numbers import count
 from clearwood.table.column import Column
 from clearwood.table.exposure import ZeroExposure, note_on_zero_exposure
-from clearwood.table.identical import IDENTICAL_ROWS
-from clearwood.table.kinds.code_like import are_few_levels, named_like_code
 from clearwood.table.kinds.evidence import Evidence
-from clearwood.table.kinds.implausible import implausible
-from clearwood.table.kinds.infer import check_finite, find_kind, settle
-from clearwood.table.kinds.review import Finding, review_all
+from clearwood.table.kinds.infer import check_finite, settle
+from clearwood.table.kinds.review import Finding
 from clearwood.table.kinds.written_numbers import (
     Writing,
     convert_written_numbers,
     with_missing_words,
     without_words,
-    words_among_numbers,
 )
 from clearwood.table.monotone import with_directions
 from clearwood.table.parts.parts import Parts, needs_rows
+from clearwood.table.parts.survey import survey
 from clearwood.table.raw import Raw
-from clearwood.table.reading.alignment import align, align_table, described, raw_of
-from clearwood.table.reading.csv import TextFile
-from clearwood.table.reading.files import read_file
-from clearwood.table.reading.frames import from_memory
-from clearwood.table.reading.labels import Labels, labelled
-from clearwood.table.reading.request import Request
-from clearwood.table.reading.roles import (
+from clearwood.table.reading.scan import check_memory, is_many, rows_to_read, scan_as
+from clearwood.table.roles.alignment import align, align_table, described, raw_of
+from clearwood.table.roles.labels import Labels, labelled
+from clearwood.table.roles.request import ReadRequest, TextOptions
+from clearwood.table.roles.roles import (
     KindSetting,
-    check_exposure,
-    check_time,
-    check_weights,
-    checked_kinds,
-    checked_task,
 )
-from clearwood.table.reading.task import settle_target
+from clearwood.table.roles.settle import (
+    FEWEST_ROWS,
+    check_known_targets,
+    column_with_role,
+    dropped_rows,
+    settled_table,
+    with_missing_codes,
+)
 from clearwood.table.schema import ColumnSchema, Schema
+from clearwood.table.sources.csv import TextFile
+from clearwood.table.sources.files import read_file
+from clearwood.table.sources.frames import from_memory
 from clearwood.table.stand_ins import noted_stand_ins
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = [
-    "as_columns",
-    "as_table",
-    "check_known_targets",
-    "dropped_rows",
-    "read",
-    "read_as",
-    "read_parts_as",
-    "settled_table",
-    "with_missing_codes",
-]
+__all__ = ["as_table", "read", "read_as"]
 
-#: With a target named, fewer rows than this cannot be learned from.
-FEWEST_ROWS = 5
-
-_FEATURES = (Role.FEATURE, Role.PROTECTED, Role.TARGET)
 _BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE, Role.GROUP, Role.TIME)
 
 
-class TextOptions(TypedDict, total=False):
-    """The options of `read` about how cells are written."""
-
-    decimal: str | None
-    thousands: str | None
-    missing: Sequence[str] | Mapping[str, Sequence[str]] | None
-    delimiter: str | None
-    encoding: str | None
-
-
-class ReadOptions(TextOptions, total=False):
-    """The options of `read` that do not change what it returns."""
-
-    target: str | int | None
-    weight: str | None
-    exposure: str | None
-    group: str | None
-    time: str | None
-    protected: str | Iterable[str]
-    ignore: str | Iterable[str]
-    kinds: Mapping[str, KindSetting] | None
-    task: str | Task | None
-    labels: Labels | None
-    monotone: Mapping[str, str] | None
-    zero_exposure: ZeroExposure
-
-
-@overload
-def read(
-    source: Any, *, parts: Literal[True], draw_rows: None = None, **options: Unpack[ReadOptions]
-) -> Parts: ...
-@overload
-def read(
-    source: Any, *, parts: Literal[False], draw_rows: None = None, **options: Unpack[ReadOptions]
-) -> Table: ...
-@overload
-def read(
-    source: Any,
-    *,
-    parts: bool | None = None,
-    draw_rows: int,
-    seed: int = 0,
-    **options: Unpack[ReadOptions],
-) -> Table: ...
-@overload
-def read(
-    source: Any,
-    *,
-    parts: bool | None = None,
-    draw_rows: int | None = None,
-    seed: int = 0,
-    **options: Unpack[ReadOptions],
-) -> Table | Any: ...
 @remembers_options
 def read(
     source: Any,
@@ -145,10 +77,9 @@ def read(
     labels: Labels | None = None,
     monotone: Mapping[str, str] | None = None,
     zero_exposure: ZeroExposure = "error",
-    parts: bool | None = None,
     draw_rows: int | None = None,
     seed: int = 0,
-) -> Table | Parts:
+) -> Table:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
     Parameters
@@ -156,7 +87,8 @@ def read(
     source
         The path of a CSV, TSV (both may be gzipped), Parquet, Feather or JSON-lines file; a pandas,
         polars, Arrow or other data frame; a numpy array (columns x0, x1, ...); a dict of columns;
-        or a `Table` whose roles are to be set anew (its kinds are kept).
+        or a `Table` whose roles are to be set again (its kinds are kept). What `scan` takes is
+        read into memory, where it fits.
     target
         The column to predict; a position for numpy arrays. Rows without it are dropped and counted.
     weight
@@ -204,9 +136,6 @@ def read(
     zero_exposure
         What becomes of rows whose exposure is zero, which have no rate: "error" refuses the table,
         "drop" leaves them out, with a warning that counts them and adds up their target.
-    parts
-        True to leave the rows where they are and return `Parts`; False to read them into memory.
-        When None, rows stay where they are if the table would not fit into memory, with a warning.
     draw_rows
         Read so many rows, drawn at random as by `Parts.sample`. Kinds, levels and notes are those
         of all rows.
@@ -215,11 +144,11 @@ def read(
 
     Returns
     -------
-    Table or Parts
-        `Parts` with ``parts=True``, and a `Table` with ``parts=False`` or `draw_rows`. Otherwise a
-        `Table` wherever it fits into memory. Its type is then ``Table | Any``: what works with a
-        table is checked as such, what takes both takes it, and ``isinstance(data, Parts)`` tells
-        them apart.
+    Table
+
+    See Also
+    --------
+    clearwood.scan : A table whose rows stay on disk.
 
     Notes
     -----
@@ -241,7 +170,7 @@ def read(
     >>> data.features, str(data.task), str(data["smokes"].kind)
     (('age',), 'binary', 'yes/no')
     """
-    request = Request(
+    request = ReadRequest.of(
         target=target,
         weight=weight,
         exposure=exposure,
@@ -249,22 +178,23 @@ def read(
         time=time,
         protected=protected,
         ignore=ignore,
-        kinds=checked_kinds(kinds),
-        task=checked_task(task),
-        writing=Writing(decimal, thousands, missing),
+        kinds=kinds,
+        task=task,
+        decimal=decimal,
+        thousands=thousands,
+        missing=missing,
         delimiter=delimiter,
         encoding=encoding,
         labels=labels,
         monotone=monotone,
         zero_exposure=zero_exposure,
     )
-    from clearwood.table.parts.gather import in_parts
-
     if draw_rows is not None:
         check_whole("draw_rows", draw_rows, 1)
-    parted = in_parts(source, request, parts=parts, draw_rows=draw_rows, seed=seed)
-    if parted is not None:
-        return parted
+    rows = rows_to_read(source, request.text_file, draw_rows=draw_rows)
+    if rows is not None:
+        parts = survey(rows.named, request, rows.origin)
+        return _read_parts(parts, draw_rows, seed)
     raws, origin, dropped = _columns_of(source, request.text_file)
     assigned = request.assigned([raw.name for raw in raws])
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
@@ -289,6 +219,14 @@ def read(
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
     table = replace(table, notes=(*table.notes, *noted_stand_ins(table)))
     return _drawn(with_directions(table, monotone), draw_rows, seed)
+
+
+def _read_parts(parts: Parts, draw_rows: int | None, seed: int) -> Table:
+    """Return the rows of a table in parts, or some of them."""
+    if draw_rows is None:
+        return parts.to_table()
+    drawn = parts.sample(draw_rows, seed=seed)
+    return replace(drawn, dropped=parts.dropped, notes=parts.notes)
 
 
 def _drawn(table: Table, n: int | None, seed: int) -> Table:
@@ -319,7 +257,7 @@ def _table(
     for raw in raws:
         check_finite(raw)
     findings = list(findings)
-    to_predict = _named(roles, Role.TARGET)
+    to_predict = column_with_role(roles, Role.TARGET)
     if to_predict is not None:
         raws, lost = _rows_with_target(raws, to_predict, 1 if constant else FEWEST_ROWS)
         dropped += lost
@@ -335,99 +273,19 @@ def _with_exposure_above_zero(
 ) -> tuple[list[Raw], list[Finding]]:
     """Leave out the rows whose exposure is zero, if that is wanted, with a note of them."""
     by_name = {raw.name: raw for raw in raws}
-    exposure = by_name.get(_named(roles, Role.EXPOSURE) or "")
+    exposure = by_name.get(column_with_role(roles, Role.EXPOSURE) or "")
     if zero_exposure != "drop" or exposure is None or exposure.form != "number":
         return raws, []
     zero = exposure.values == 0
     if not zero.any():
         return raws, []
-    target = by_name.get(_named(roles, Role.TARGET) or "")
+    target = by_name.get(column_with_role(roles, Role.TARGET) or "")
     total = None
     if target is not None and target.form in ("number", "boolean"):
         total = float(np.nansum(target.values[zero]))
     name = None if target is None else target.name
     note = note_on_zero_exposure(exposure.name, int(zero.sum()), len(zero), name, total)
     return [raw.at(~zero) for raw in raws], [Finding(note)]
-
-
-def with_missing_codes(table: Table, writing: Writing) -> Table:
-    """Let columns keep what was stated to mean missing in them."""
-    stated = ((c, tuple(sorted(writing.missing_words(c.name)))) for c in table.columns)
-    columns = (replace(c, missing_codes=codes) if codes else c for c, codes in stated)
-    return replace(table, columns=tuple(columns))
-
-
-def settled_table(
-    raws: Sequence[Raw],
-    roles: dict[str, Role],
-    stated: Mapping[str, KindSetting],
-    known: Mapping[str, Kind],
-    chosen: Task | None,
-    *,
-    findings: Sequence[Finding],
-    evidence: Callable[[Column], Evidence],
-    constant: bool = False,
-) -> Table:
-    """Settle kinds, task and what is left out, from columns whose target has no gaps.
-
-    Parameters
-    ----------
-    evidence
-        What is known about all rows of a column, where the values are not all of them.
-    """
-    to_predict = _named(roles, Role.TARGET)
-    settled: dict[str, Column] = {}
-    findings = list(findings)
-    if to_predict is None:
-        chosen = None
-    else:
-        raw = next(raw for raw in raws if raw.name == to_predict)
-        exposure = _named(roles, Role.EXPOSURE)
-        settled[to_predict], chosen, note = settle_target(
-            raw, stated.get(to_predict), chosen, exposure=exposure, constant=constant
-        )
-        findings += [Finding(note, warn=False)] if note else []
-    for raw in raws:
-        if raw.name not in settled:
-            kind = stated.get(raw.name, known.get(raw.name))
-            settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
-            if roles.get(raw.name) is Role.PROTECTED and raw.name not in stated:
-                settled[raw.name], asked = _as_groups(raw, settled[raw.name])
-                findings += asked
-    columns = [evidence(settled[raw.name]) for raw in raws]
-    by_name = {one.column.name: one for one in columns}
-    check_weights(by_name.get(_named(roles, Role.WEIGHT) or ""))
-    check_exposure(by_name.get(_named(roles, Role.EXPOSURE) or ""))
-    check_time(settled.get(_named(roles, Role.TIME) or ""))
-    plain = {raw.name for raw in raws if raw.plain}
-    # What the user stated is not doubted; numpy arrays come from people who chose their columns.
-    given = set(roles)
-    roles, unusual = review_all(columns, roles, {*stated, *plain})
-    # one typing error makes a category of a whole column
-    free = (raw for raw in raws if raw.name not in stated and raw.name not in given)
-    odd = (words_among_numbers(raw) for raw in free)
-    features = (c for c in columns if roles.get(c.column.name, Role.FEATURE) in _FEATURES)
-    of_numbers = [one for one in features if one.column.name not in plain]
-    doubtful = (implausible(one) for one in of_numbers)
-    coded = (
-        named_like_code(one)
-        for one in of_numbers
-        if one.column.name not in stated and one.column.name != to_predict
-    )
-    findings += [*filter(None, odd), *unusual, *filter(None, doubtful), *filter(None, coded)]
-    table = Table(tuple(one.column for one in columns), roles, chosen)
-    n_rows = columns[0].n_rows
-    if to_predict is not None and len(table.features) > n_rows:
-        note = f"there are more features ({len(table.features)}) than rows ({n_rows})"
-        findings.append(Finding(note))
-    for finding in findings:
-        if finding.warn:
-            tell(finding.note)
-    return replace(table, notes=tuple(finding.note for finding in findings))
-
-
-def _named(roles: Mapping[str, Role], wanted: Role) -> str | None:
-    return next((name for name, role in roles.items() if role is wanted), None)
 
 
 @remembers_options
@@ -447,7 +305,7 @@ def read_as(
     Parameters
     ----------
     source
-        What `read` takes, in one piece.
+        What `read` takes.
     schema
         The schema of the table that a model was fitted on. Its features must be present; columns
         that it does not have are left out.
@@ -486,6 +344,11 @@ def read_as(
     )
     rest = (c for c in schema.columns if c.name not in more)
     schema = replace(schema, columns=(*rest, *kept))
+    if is_many(source) and not isinstance(source, Parts):
+        if draw_rows is None:
+            check_memory(source)
+        parts = scan_as(source, schema, zero_exposure=zero_exposure, **options)
+        source, draw_rows = _read_parts(parts, draw_rows, seed), None
     raws, origin, dropped = _columns_like(source, schema, options)
     roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES or c in kept}
     check_choice("zero_exposure", zero_exposure, get_args(ZeroExposure))
@@ -534,62 +397,6 @@ def read_as(
     return _drawn(table, draw_rows, seed)
 
 
-def read_parts_as(
-    source: Any,
-    schema: Schema,
-    *,
-    zero_exposure: ZeroExposure = "error",
-    **options: Unpack[TextOptions],
-) -> Parts:
-    """Read a table in parts with the target, weight, exposure and groups of another.
-
-    Columns with these roles may be absent: rows to predict need no target.
-
-    Parameters
-    ----------
-    source
-        What `read` takes in parts, or a table in parts whose roles are to be set.
-    schema
-        The schema of the table that a model was fitted to.
-    zero_exposure
-        As for `read`.
-    **options
-        How cells are written, as for `read`.
-
-    Returns
-    -------
-    Parts
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> first = pd.DataFrame({"age": [31, 45, 28, 60, 45], "claims": [0, 1, 0, 2, 1]})
-    >>> schema = read(first, target="claims", task="count").schema
-    >>> again = read_parts_as([first, first[["age", "claims"]]], schema)
-    >>> again.n_rows, again.target, str(again.task)
-    (10, 'claims', 'count')
-    """
-    from clearwood.table.parts.gather import in_parts
-
-    by_role = {column.role: column.header or column.name for column in schema.columns}
-    writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
-    request = Request(
-        target=by_role.get(Role.TARGET),
-        weight=by_role.get(Role.WEIGHT),
-        exposure=by_role.get(Role.EXPOSURE),
-        group=IDENTICAL_ROWS if schema.keeps_identical else by_role.get(Role.GROUP),
-        task=schema.task,
-        writing=writing,
-        delimiter=options.get("delimiter"),
-        encoding=options.get("encoding"),
-        optional=True,
-        zero_exposure=zero_exposure,
-    )
-    parts = in_parts(source, request, parts=True, draw_rows=None)
-    assert isinstance(parts, Parts)
-    return parts
-
-
 def as_table(
     data: Any,
     *,
@@ -634,14 +441,16 @@ def as_table(
     if schema is None:
         if isinstance(data, Table):
             return data
-        table: Table = read(data, draw_rows=draw_rows, seed=seed, **options)
-        return table
+        return read(data, draw_rows=draw_rows, seed=seed, **options)
     if isinstance(data, Table):
         table = align_table(data, schema)
         known = {schema.name_of(c.name, c.header): c for c in data.columns}
         return (
             _with_exposure(table, schema, known.get(schema.exposure or "")) if exposure else table
         )
+    if is_many(data):
+        whole = read(data, draw_rows=draw_rows, seed=seed, **options)
+        return as_table(whole, schema=schema, exposure=exposure)
     raws, origin, _ = _columns_like(data, schema, options)
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     table = align(raws, schema, named=named, source=origin)
@@ -669,34 +478,6 @@ def _with_exposure(table: Table, schema: Schema, column: Column | None) -> Table
         columns=(*table.columns, named),
         roles={**table.roles, named.name: Role.EXPOSURE},
     )
-
-
-def as_columns(data: Any) -> tuple[Column, ...]:
-    """Return the columns of data in memory as they are, without target, roles or review.
-
-    Numbers stay numbers, 0 and 1 and infinity too: they are what a fitted model receives.
-
-    Parameters
-    ----------
-    data
-        A table, a data frame, an array or a dict of columns.
-
-    Examples
-    --------
-    >>> [str(column.kind) for column in as_columns({"age": [30.5, 41.0], "claim": [0, 1]})]
-    ['number', 'whole number']
-    """
-    if isinstance(data, Table):
-        return data.columns
-    return tuple(_as_column(raw) for raw in from_memory(data))
-
-
-def _as_column(raw: Raw) -> Column:
-    if raw.form != "number":
-        return settle(raw)
-    present = raw.values[~np.isnan(raw.values)]
-    whole = not raw.plain and bool((present == np.floor(present)).all())
-    return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
 
 
 def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[list[Raw], str, int]:
@@ -746,7 +527,11 @@ def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, in
         raise needs_rows("this call")
     if isinstance(source, str | os.PathLike):
         path = Path(source)
+        if path.is_file():
+            check_memory(source)
         return read_file(path, options), str(path), 0
+    if is_many(source):
+        check_memory(source)
     raws = from_memory(source)
     if not raws:
         raise InputError("the table has no columns", parameter="source")
@@ -766,54 +551,3 @@ def _rows_with_target(
         return raws, 0
     kept = [raw.at(~missing) for raw in raws]
     return kept, len(missing) - n_left
-
-
-def check_known_targets(target: str, n_left: int, fewest: int = FEWEST_ROWS) -> None:
-    """Refuse a target that is known in no row, or in too few to learn from."""
-    if not n_left:
-        raise InputError(
-            f"the target {target!r} is all missing",
-            parameter="target",
-            value=target,
-            hint="choose another column.",
-        )
-    if n_left < fewest:
-        raise InputError(
-            f"the table has {count(n_left, 'row')} with a target; at least {fewest} are needed",
-            parameter="target",
-            value=target,
-            hint="nothing can be learned from so few rows.",
-        )
-
-
-def dropped_rows(n_rows: int) -> list[Finding]:
-    """Return the note on rows without a target."""
-    if not n_rows:
-        return []
-    return [Finding(f"{count(n_rows, 'row')} without a target left out", warn=False)]
-
-
-def _as_groups(raw: Raw, column: Column) -> tuple[Column, list[Finding]]:
-    """Return a protected column of few whole numbers as levels, and a note of it.
-
-    Its groups are compared, and a line through codes such as 1, 2 and 3 would merge them.
-    """
-    if column.kind is not Kind.WHOLE or not are_few_levels(column.values, raw.n_present):
-        return column, []
-    grouped = settle(raw, Kind.CATEGORY)
-    note = words(
-        f"protected column {raw.name!r} holds {len(grouped.levels)} whole numbers "
-        f"({', '.join(grouped.levels)}), which are taken as levels; if they are amounts, set ",
-        Option("kinds", {raw.name: "whole number"}),
-    )
-    return grouped, [Finding(note, left_out=False)]
-
-
-def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
-    if role in (Role.WEIGHT, Role.EXPOSURE) and kind is None:
-        kind = Kind.NUMBER
-    if role is Role.TIME and kind is None and raw.form == "category":
-        kind = find_kind(replace(raw, form="string"))  # levels of a data frame may be dates
-    if isinstance(kind, Kind) or kind is None:
-        return settle(raw, kind)
-    return settle(raw, Kind.ORDERED, kind)

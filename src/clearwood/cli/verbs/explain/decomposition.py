@@ -10,7 +10,6 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, percent
 from clearwood.cli.support.console import facts, print_json, print_text, prose, width
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
-from clearwood.cli.support.parts import is_in_parts
 from clearwood.cli.support.tables import terminal_table
 from clearwood.cli.support.verb import verb
 
@@ -57,8 +56,8 @@ def decomposition(
     max_order : N
         The most features in a component; the rest is reported as a remainder.
     rows : N
-        Compute Shapley values of the first N rows; by default of all, or of the first 1,000 of a
-        table that is read in parts.
+        Compute Shapley values of the first N rows; by default of all, or of the first 1,000 with
+        --scan.
     value
         The value function of the Shapley values.
     interactions
@@ -78,7 +77,7 @@ def decomposition(
     fitted = cw.load(model)
     table = reading.table_for(fitted, data)
     why = cw.explain(fitted, table, max_order=max_order, n_jobs=n_jobs)
-    if rows is None and is_in_parts(data):
+    if rows is None and reading.scan:
         rows = _ROWS_OF_PARTS
         if table.n_rows > rows:
             tell(

@@ -8,7 +8,7 @@ import typer
 from clearwood._shared.choices import Conditional, LimeSelection, ShapleyMethod, ValueFunction
 from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Reading, pairs, setting
-from clearwood.cli.support.parts import Workers, is_in_parts
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Explaining, Groups, View, Work, groups_of
 
@@ -57,7 +57,7 @@ def shapley(
     interactions
         Pairwise interactions too; exact values only.
     to : FOLDER
-        Where DATA is a folder, pattern or address: write the values of all rows there, one Parquet
+        With --scan: write the values of all rows there, one Parquet
         file for each part. Over a drawn background, standard errors too.
     conditional
         The distribution assumed by observational values; auto chooses by the columns.
@@ -79,7 +79,7 @@ def shapley(
     together = groups_of(groups)
     model, data = explaining.read(reading, of)
     explained = data if of is None else reading.table_for(model, of)
-    if not is_in_parts(explaining.data):
+    if not reading.scan:
         workers.refuse()
     options: dict[str, Any] = {"seed": work.seed, "n_jobs": work.n_jobs, "ledger": workers.ledger}
     with workers.ready(to):

@@ -2,18 +2,52 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 from clearwood._shared.checks import check_choice
 from clearwood.table.exposure import ZeroExposure
 from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.kinds.written_numbers import Writing
-from clearwood.table.reading.csv import TextFile
-from clearwood.table.reading.labels import Label, Labels, read_labels
-from clearwood.table.reading.roles import as_names, assign_roles, keeps_identical
+from clearwood.table.roles.labels import Label, Labels, read_labels
+from clearwood.table.roles.roles import (
+    KindSetting,
+    as_names,
+    assign_roles,
+    checked_kinds,
+    checked_task,
+    keeps_identical,
+)
+from clearwood.table.sources.csv import TextFile
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["Assigned", "Request"]
+__all__ = ["Assigned", "ReadOptions", "ReadRequest", "TextOptions"]
+
+
+class TextOptions(TypedDict, total=False):
+    """The options of `clearwood.read` about how cells are written."""
+
+    decimal: str | None
+    thousands: str | None
+    missing: Sequence[str] | Mapping[str, Sequence[str]] | None
+    delimiter: str | None
+    encoding: str | None
+
+
+class ReadOptions(TextOptions, total=False):
+    """The options that `clearwood.read` and `clearwood.scan` share."""
+
+    target: str | int | None
+    weight: str | None
+    exposure: str | None
+    group: str | None
+    time: str | None
+    protected: str | Iterable[str]
+    ignore: str | Iterable[str]
+    kinds: Mapping[str, KindSetting] | None
+    task: str | Task | None
+    labels: Labels | None
+    monotone: Mapping[str, str] | None
+    zero_exposure: ZeroExposure
 
 
 @dataclass(frozen=True)
@@ -42,7 +76,7 @@ class Assigned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class ReadRequest:
     """The options of `clearwood.read`, checked as far as they can be without a table.
 
     Where columns are ``optional``, those named for a role may be absent.
@@ -67,6 +101,19 @@ class Request:
 
     def __post_init__(self) -> None:
         check_choice("zero_exposure", self.zero_exposure, get_args(ZeroExposure))
+
+    @classmethod
+    def of(cls, *, optional: bool = False, **options: Unpack[ReadOptions]) -> "ReadRequest":
+        """Check options as a user writes them."""
+        writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
+        plain: dict[str, Any] = {
+            name: value
+            for name, value in options.items()
+            if name not in ("decimal", "thousands", "missing")
+        }
+        plain["kinds"] = checked_kinds(options.get("kinds"))
+        plain["task"] = checked_task(options.get("task"))
+        return cls(writing=writing, optional=optional, **plain)
 
     @property
     def text_file(self) -> TextFile:

@@ -10,7 +10,7 @@ from clearwood._shared.errors import Call, InputError, MissingExtraError, Text, 
 from clearwood._shared.messages import tell
 from clearwood.table.duck import connect, fetch, literal_path
 from clearwood.table.raw import Raw
-from clearwood.table.reading.csv import TextFile, read_csv
+from clearwood.table.sources.csv import TextFile, read_csv
 
 __all__ = ["check_exists", "read_file"]
 
@@ -157,7 +157,7 @@ def _read_with_duckdb(path: Path, scan: str, name: str, *, hint: str | None = No
 
 
 def _read_feather(path: Path) -> list[Raw]:
-    from clearwood.table.reading.frames import from_frame
+    from clearwood.table.sources.frames import from_frame
 
     for reader in (_feather_by_pyarrow, _feather_by_polars):
         try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.raw import Form, Raw, factorise, number_text
-from clearwood.table.reading.codes import category_codes, string_codes
+from clearwood.table.sources.codes import category_codes, string_codes
 
 __all__ = ["computing", "from_array", "from_columns", "from_frame", "from_memory"]
 

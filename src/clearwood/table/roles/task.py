@@ -46,7 +46,7 @@ def find_task(y: Any) -> Task:
     >>> find_task([0.1, 2.5, 3.2])
     <Task.REGRESSION: 'regression'>
     """
-    from clearwood.table.reading.frames import from_columns
+    from clearwood.table.sources.frames import from_columns
 
     (raw,) = from_columns({"y": np.asarray(y)})
     return task_of(raw)[0]
@@ -212,7 +212,7 @@ def _refuse_text_target(raw: Raw) -> None:
 
 
 def _as_raw(column: Column) -> Raw:
-    from clearwood.table.reading.alignment import raw_of
+    from clearwood.table.roles.alignment import raw_of
 
     return raw_of(column)
 

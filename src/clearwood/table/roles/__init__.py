@@ -1,0 +1,1 @@
+"""What a user states about columns, and what follows from it: roles, kinds, the task."""

@@ -1,0 +1,1 @@
+"""Where columns come from: files, data frames, arrays."""
