@@ -279,7 +279,7 @@ def test_counts_of_the_tree_add_up(page, claims):
 
 def test_a_class_is_picked_where_there_are_several(open_page, keep):
     data = cw.datasets.load("wine")
-    model = cw.learner("forest", n_estimators=6, max_depth=3).fit(data)
+    model = cw.learner("forest", n_estimators=3, max_depth=3).fit(data)
     page = open_page(cw.report(model, data, sections=SECTIONS, quick=True, sample=60))
     page.wait_for_selector(".rows-one h3")
     found = []
