@@ -66,7 +66,8 @@ class Pairs:
         )
         if (self.truth < 0).any() or not (observed > 0 and expected > 0):
             return float("nan")
-        gaps = self.weights * (self.truth - observed / expected * self.predicted)
+        # in shares of the total, since the least numbers have no ratio
+        gaps = self.weights * (self.truth - observed * (self.predicted / expected))
         return float((np.bincount(self.units, gaps) ** 2).sum() / observed)
 
 

@@ -185,12 +185,14 @@ class Evaluation(Result):
 
         None for other targets, and for a table in parts.
         """
-        rows, target = np.unique(self.rows), self.table.target
         if self.in_parts is not None:
             return None
+        counts = np.flatnonzero(self.weights > 0)
+        rows, first = np.unique(self.rows[counts], return_index=True)
+        target = self.table.target
         if len(self.classes) == 2:
-            first = np.unique(self.rows, return_index=True)[1]
-            return int(np.bincount(self.truth[first].astype(np.intp), minlength=2).min())
+            truth = self.truth[counts[first]].astype(np.intp)
+            return int(np.bincount(truth, minlength=2).min())
         if self.task is Task.COUNT and target is not None:
             return int(np.nansum(self.table.column(target).take(rows).values))
         return None

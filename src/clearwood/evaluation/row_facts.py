@@ -158,6 +158,7 @@ def facts_of(
     labels = column.labels()[~known & ~column.missing] if model.classes else ()
     new = _new_levels(table, model.schema)
     flat = predicted[known].reshape(int(known.sum()), -1)
+    counts = known if table.weights is None else known & (table.weights > 0)
     return RowFacts(
         n_rows=len(flat),
         n_left_out=int((~known).sum()),
@@ -167,7 +168,7 @@ def facts_of(
         high=tuple(flat.max(axis=0).tolist()) if len(flat) else (),
         new_levels={name: levels for name, (levels, _) in new.items()},
         n_new={name: rows for name, (_, rows) in new.items()},
-        outside=outside_training(model.model, table.take(known), predicted[known])
+        outside=outside_training(model.model, table.take(counts), predicted[counts])
         if hasattr(model.model, "training_")
         else None,
     )

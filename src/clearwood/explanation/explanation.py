@@ -47,6 +47,7 @@ from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import (
     Scale,
     as_data,
+    as_model,
     checked_scale,
     forest_scorer,
     is_pipeline,
@@ -129,7 +130,7 @@ class Explanation(Result):
         ledger: str | Path | None = None,
         errors: Literal["raise", "skip"] = "raise",
     ) -> None:
-        check_fitted(model)
+        model = as_model(model)
         self.model = model
         self.in_parts = self._in_parts(data, weights, ledger, errors)
         if self.in_parts is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         quietly,
         score_of,
     )
-    from clearwood.fitted.model import FittedModel
+    from clearwood.fitted.model import FittedModel, as_model
     from clearwood.fitted.recognition import is_pipeline, name_of, own_names, unwrapped
     from clearwood.fitted.scales import (
         Scale,
@@ -34,6 +34,7 @@ __all__ = [
     "Scorer",
     "Unit",
     "as_data",
+    "as_model",
     "both_signs",
     "checked_scale",
     "dense",

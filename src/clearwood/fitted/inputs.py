@@ -16,8 +16,8 @@ __all__ = ["as_data", "model_input", "user_columns"]
 
 
 def as_data(data: Any) -> Any:
-    """Read paths and dicts of columns; everything else is taken as it is."""
-    if isinstance(data, str | os.PathLike | Mapping):
+    """Read paths, dicts of columns and lazy frames; rows in memory are taken as they are."""
+    if isinstance(data, str | os.PathLike | Mapping) or not hasattr(data, "__len__"):
         return as_table(data)
     if isinstance(data, list | tuple):
         return np.asarray(data)

@@ -24,12 +24,34 @@ from clearwood.losses import Needs
 from clearwood.models import Learner, check_fitted, has_probabilities, load
 from clearwood.table import Parts, Schema, Table, Task, as_table
 
-__all__ = ["FittedModel"]
+__all__ = ["FittedModel", "as_model"]
 
 #: Probabilities in single precision add up to 1 within this.
 _ROUNDING = 1e-3
 #: Rows that are predicted to find out which form of rows a model takes.
 _FEW = 3
+
+
+def as_model(model: Any) -> Any:
+    """Load a model file; refuse what is not a fitted model.
+
+    Examples
+    --------
+    >>> as_model(5)
+    Traceback (most recent call last):
+    clearwood.InputError: int is not a model: ...
+    """
+    if isinstance(model, str | os.PathLike):
+        return load(model)
+    check_fitted(model)
+    if not callable(getattr(model, "predict", None)) and not callable(model):
+        raise InputError(
+            f"{type(model).__name__} is not a model: it has no `predict` and is not callable",
+            parameter="model",
+            hint="give a fitted model, a function from rows to predictions, or the path of a "
+            "model file.",
+        )
+    return model
 
 
 class FittedModel:
@@ -93,19 +115,11 @@ class FittedModel:
         if isinstance(model, FittedModel):
             self.__dict__.update(model.__dict__)
         else:
-            self._recognise(load(model) if isinstance(model, str | os.PathLike) else model)
+            self._recognise(as_model(model))
         self.task = self._task(data, task)
         self.classes = self._classes(data) if classes is None else _listed(classes)
 
     def _recognise(self, model: Any) -> None:
-        check_fitted(model)
-        if not callable(getattr(model, "predict", None)) and not callable(model):
-            raise InputError(
-                f"{type(model).__name__} is not a model: it has no `predict` and is not callable",
-                parameter="model",
-                hint="give a fitted model, a function from rows to predictions, or the path of a "
-                "model file.",
-            )
         self.described = name_of(model)
         self.name = str(getattr(model, "name", None) or type(model).__name__)
         self.given = model

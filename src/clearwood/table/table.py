@@ -295,6 +295,11 @@ class Table:
         taken.__dict__["schema"] = self.schema  # the same, whichever rows are taken
         return taken
 
+    def without_zero_weights(self) -> "Table":
+        """Return the rows that count: those with a weight above 0."""
+        weights = self.weights
+        return self if weights is None or weights.all() else self.take(weights > 0)
+
     def head(self, n: int = 5) -> "Table":
         """Return the first n rows."""
         return self.take(slice(0, n))

@@ -145,6 +145,7 @@ def factors(
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
+    table = table.without_zero_weights()
     cells = ModelCells(
         learner,
         _game(learner, table),

@@ -208,6 +208,7 @@ def monotone(
     The parameters are those of `clearwood.monotone` without model and data.
     """
     check_whole("n_rows", n_rows, 1)
+    self, _ = self.counted()
     predictor = self.predictor()
     _check_output(predictor)
     wanted = _wanted(columns, predictor)
