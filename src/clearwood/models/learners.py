@@ -410,10 +410,7 @@ class Learner(TableModel):
                     hint=words("leave it out, or read the table with ", Scan()),
                 )
         given, target, weight = self._training_rows(X, y, sample_weight)
-        table = given
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            table, target, weight = given.take(kept), target[kept], weight[kept]
+        table, target, weight = _with_weight(given, target, weight)
         self.task_ = self._task_of(table, target)
         self._prepare(table)
         if self.task_.is_classification:
@@ -1090,6 +1087,16 @@ def _fit(
     if has_fit_parameter(estimator, "exposure"):
         options["exposure"] = np.ones(len(encoded)) if exposure is None else exposure
     return estimator.fit(encoded, target, **options, **{name: weight})
+
+
+def _with_weight(
+    table: Table, target: NDArray[Any], weight: Floats | None
+) -> tuple[Table, NDArray[Any], Floats | None]:
+    """Leave out rows of weight 0, whose values would reach encodings, bins and draws."""
+    if weight is None or weight.all():
+        return table, target, weight
+    kept = np.flatnonzero(weight)
+    return table.take(kept), target[kept], weight[kept]
 
 
 def _without_weights(estimator: Any) -> str | None:

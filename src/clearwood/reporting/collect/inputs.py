@@ -1,6 +1,5 @@
 """What a report is made from, validated on entry."""
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,16 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import in_roles
 from clearwood.explanation import Explanation, Predictor
+from clearwood.fitted import as_model
 from clearwood.forest import Forest
-from clearwood.models import Learner, load
+from clearwood.models import Learner
 from clearwood.table import Parts, Schema, Table, Task, as_table, read_as
 
 __all__ = ["ReportInput", "held_out_rows", "report_input"]
 
 #: Held-out rows that are taken of a table in parts.
 _MOST_TEST_ROWS = 200_000
+_FEW = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,14 +106,15 @@ def report_input(
     model: Any, data: Any, benchmark: Benchmark | None = None, test: Any = None, *, n_jobs: int = 1
 ) -> ReportInput:
     """Check what the user gave: the model, the columns of the data, the benchmark."""
-    if isinstance(model, str | os.PathLike):
-        model = load(model)
+    model = as_model(model)
     rows = _read(model, data)
     if not rows.n_rows:
         raise InputError("the data has no rows", parameter="data")
     held_out = None if test is None else held_out_rows(model, test, rows)
     explanation = Explanation(model, rows, n_jobs=n_jobs)
     predictor = explanation.predictor()
+    # a model that cannot predict is refused before the work begins
+    predictor.fresh().predict(np.arange(min(len(predictor), _FEW)))
     table = explanation.data
     chosen, same_rows = None, False
     if benchmark is not None:
