@@ -409,8 +409,8 @@ class Learner(TableModel):
                     value=str(given),
                     hint=words("leave it out, or read the table with ", Scan()),
                 )
-        given, target, weight = self._training_rows(X, y, sample_weight)
-        table, target, weight = _with_weight(given, target, weight)
+        whole, target, weight = self._training_rows(X, y, sample_weight)
+        table, target, weight = _with_weight(whole, target, weight)
         self.task_ = self._task_of(table, target)
         self._prepare(table)
         if self.task_.is_classification:
@@ -451,7 +451,7 @@ class Learner(TableModel):
             level = self._levelled(table, encoded, target, weight)
         self._warn_of_unbounded(entry, job, encoded, target, weight)
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
-        self.training_ = self._training(given, table, settings, start, target)
+        self.training_ = self._training(whole, table, settings, start, target)
         if sample_weight is not None:
             self.training_["counted_by"] = "weight"
         if level is not None:
