@@ -56,7 +56,7 @@ from clearwood.fitted import (
     unwrapped,
 )
 from clearwood.forest import Forest
-from clearwood.models import Learner, TableModel, check_fitted
+from clearwood.models import Learner, TableModel
 from clearwood.table import Parts, Table
 
 __all__ = ["Explanation"]
