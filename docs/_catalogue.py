@@ -36,18 +36,6 @@ ENCODING = {
 }
 
 
-#: Pages of learners, and which of its pictures shows a learner that is not the first on its page.
-OWN_PAGES = ("bayes", "gam", "glass", "hme", "isle", "local", "mars", "planted", "prim", "rules")
-PAGES = {
-    **{name: name for name in (*OWN_PAGES, "scorecard", "tree")},
-    "bumping": "tree",
-    **dict.fromkeys(["subset", "stagewise"], "subset"),
-    **dict.fromkeys(["lda", "rda", "hyperplane"], "discriminants"),
-    **dict.fromkeys(["network", "transformer", "cnn"], "networks"),
-}
-PICTURES = {"transformer": "attention", "cnn": "cells"}
-
-
 def page() -> str:
     """Return the whole page."""
     entries = catalogue.built_in()
@@ -101,18 +89,16 @@ def section(entry: Entry) -> list[str]:
 
 def page_of(entry: Entry) -> str:
     """Return a link to the page of a learner, where it has one."""
-    page = PAGES.get(entry.name)
-    return f" More on [its page](../models/{page}.md)." if page else ""
+    return f" More on [its page](../models/{entry.page}.md)." if entry.page else ""
 
 
 def picture_of(entry: Entry) -> list[str]:
     """Return the picture of a learner: the first of its page, or the one named."""
-    page = PAGES.get(entry.name)
-    if page is None:
+    if not entry.page:
         return []
-    text = (PAGE.parents[1] / "models" / f"{page}.md").read_text(encoding="utf-8")
+    text = (PAGE.parents[1] / "models" / f"{entry.page}.md").read_text(encoding="utf-8")
     pictures = re.findall(r"^!\[.*?\]\(\.\./assets/.*?\)$", text, re.MULTILINE)
-    named = [one for one in pictures if PICTURES.get(entry.name, "") in one]
+    named = [one for one in pictures if entry.picture in one]
     return [named[0], ""]
 
 

@@ -1,6 +1,8 @@
 """Every entry of the catalogue: complete, fits every task it lists, and learns something."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,22 +12,6 @@ import clearwood as cw
 from clearwood.models import Entry, catalogue
 from clearwood.table import Task
 
-# few rounds keep the tests short; that more rounds are possible needs no test
-QUICK = {
-    "bagging": {"n_estimators": 20},
-    "forest": {"n_estimators": 30},
-    "extra-trees": {"n_estimators": 30},
-    "adaboost": {"n_estimators": 20},
-    "gbm": {"max_iter": 40, "min_samples_leaf": 5},
-    "lightgbm": {"n_estimators": 40, "min_child_samples": 5},
-    "xgboost": {"n_estimators": 40},
-    "catboost": {"iterations": 40},
-    "ebm": {"outer_bags": 1, "interactions": 1, "max_rounds": 300},
-    "stacking": {"folds": 2},
-    "isle": {"n_trees": 25, "folds": 2},
-    "network": {"epochs": 30, "units": 16, "learning_rate": 0.01},
-    "transformer": {"epochs": 15, "width": 8, "heads": 2, "layers": 1, "learning_rate": 0.02},
-}
 ROUNDS = {"n_estimators", "max_iter", "iterations"}
 BUILT_IN = catalogue.built_in()
 # columns that form a grid are tested in networks/test_cnn.py
@@ -59,7 +45,7 @@ TEST, TEST_TARGETS = easy_table(150, seed=1)
 def quick_learner(entry, task, **settings):
     if entry.name == "stacking":
         settings["members"] = ["lda" if task.is_classification else "ols", "tree"]
-    return cw.learner(entry.name, task=task.value, **{**QUICK.get(entry.name, {}), **settings})
+    return cw.learner(entry.name, task=task.value, **{**entry.quick, **settings})
 
 
 def risk(model, task):
@@ -325,3 +311,38 @@ def test_counts_in_the_thousands_are_learned_as_small_ones_are(name):
     predicted = cw.learner(name, task="count").fit(data).predict(data)
     assert np.corrcoef(np.log(predicted), x)[0, 1] > 0.9
     assert predicted.mean() == pytest.approx(rows["y"].mean(), rel=0.1)
+
+
+INSIDE = """
+from dataclasses import replace
+
+from clearwood.models.catalogue import linear
+
+ENTRIES = (replace(linear.ENTRIES[0], name="new", complexity=1),)
+"""
+
+
+def test_a_new_module_of_the_catalogue_is_all_that_a_new_learner_takes(tmp_path, monkeypatch):
+    (tmp_path / "newly_written.py").write_text(INSIDE)
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    monkeypatch.setattr(catalogue.registry, "_entries", {})
+    monkeypatch.setattr(catalogue.registry, "built_in", catalogue.built_in.__wrapped__)
+    added = set(catalogue.names()) - {entry.name for entry in BUILT_IN}
+    assert added == {"new"}
+    assert np.isfinite(
+        cw.learner("new").fit(TRAIN, TRAIN_TARGETS[Task.REGRESSION]).predict(TEST)
+    ).all()
+
+
+def test_nothing_but_the_face_of_models_takes_anything_from_a_learner():
+    """So that a learner can be added, moved or taken out by its folder alone."""
+    root = Path(cw.__file__).parent
+    folder = root / "models" / "catalogue"
+    learners = {path.stem for path in folder.iterdir()} - {"__init__", "registry", "__pycache__"}
+    takes = re.compile(rf"models\.catalogue\.({'|'.join(sorted(learners))})\b")
+    naming = [
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if takes.search(path.read_text(encoding="utf-8")) and folder not in path.parents
+    ]
+    assert naming == ["models/__init__.py"]

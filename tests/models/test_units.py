@@ -10,20 +10,6 @@ from clearwood.models import catalogue
 from clearwood.table import Task
 
 ENTRIES = catalogue.built_in()
-# few rounds keep the tests short
-QUICK = {
-    "forest": {"n_estimators": 10},
-    "extra-trees": {"n_estimators": 10, "min_samples_leaf": 10},
-    "gbm": {"max_iter": 30},
-    "lightgbm": {"n_estimators": 30},
-    "xgboost": {"n_estimators": 30},
-    "catboost": {"iterations": 30},
-    "ebm": {"outer_bags": 1, "interactions": 0, "max_rounds": 100},
-    "isle": {"n_trees": 15, "folds": 2},
-    "rules": {"n_trees": 15, "folds": 2},
-    "planted": {"n_trees": 5},
-    "network": {"epochs": 5, "units": 8},
-}
 #: Hours of a year.
 HOURS = 8766.0
 CASES = {
@@ -89,7 +75,7 @@ def test_another_unit_multiplies_predictions_and_changes_nothing_else(entry, cas
         pytest.skip("not among its tasks, ties, or slow")
     if case.startswith("rate") and entry.name in UNWEIGHTED:
         pytest.skip("takes no row weights")
-    settings = dict(QUICK.get(entry.name, {}))
+    settings = dict(entry.quick)
     if entry.name == "stacking":
         settings["members"] = ["glm" if CASES[case] is not Task.REGRESSION else "ols", "gbm"]
     one, other = (predictions(entry.name, case, factor, **settings) for factor in (1.0, HOURS))
@@ -111,7 +97,7 @@ def test_tables_in_parts_do_not_depend_on_the_unit_either(name, case):
         exposure = "e" if has_exposure else None
         task = CASES[case].value
         parts = cw.scan([frame[:50], frame[50:]], target="y", exposure=exposure, task=task)
-        model = cw.learner(name, **QUICK.get(name, {})).fit(parts)
+        model = cw.learner(name, **catalogue.get(name).quick).fit(parts)
         found.append(model.predict(NEW) * (factor if has_exposure else 1 / factor))
     one, other = found
     np.testing.assert_allclose(other, one, rtol=0, atol=2e-5 * np.abs(one).max())
@@ -133,7 +119,7 @@ def test_relativities_do_not_depend_on_the_unit_of_exposure(factor, settings):
 def test_a_saved_model_and_its_trees_keep_the_unit(name, tmp_path):
     if name != "gbm":
         pytest.importorskip(name)
-    model = cw.learner(name, **QUICK[name]).fit(read("rate", HOURS))
+    model = cw.learner(name, **catalogue.get(name).quick).fit(read("rate", HOURS))
     predicted = model.predict(NEW)
     # claims add up where the unit is kept, and are off by thousands where it is not
     total = float(model.predict(FRAME) @ (EXPOSURE * HOURS))

@@ -9,12 +9,6 @@ if TYPE_CHECKING:
 
 __all__ = ["chooses_columns", "chosen_columns"]
 
-#: Learners whose fit has coefficients of exactly zero.
-_SPARSE = frozenset({"lasso", "elastic-net", "lars", "omp", "subset", "stagewise"})
-#: Learners that have some with these penalties.
-_WITH_PENALTY = frozenset({"logistic", "softmax", "perceptron"})
-_SPARSE_PENALTIES = frozenset({"l1", "elastic-net"})
-
 
 def chooses_columns(learner: "Learner") -> bool:
     """Whether a fit of the learner uses some columns only: by ``select=``, or by zeros of its own.
@@ -30,9 +24,9 @@ def chooses_columns(learner: "Learner") -> bool:
 
 
 def _is_sparse(learner: "Learner") -> bool:
-    penalty = learner.all_settings.get("penalty")
-    has_zeros = learner.name in _WITH_PENALTY and penalty in _SPARSE_PENALTIES
-    return has_zeros or learner.name in _SPARSE
+    sparse = learner.entry.sparse
+    settings = learner.all_settings
+    return sparse is not None and all(settings[name] in few for name, few in sparse.items())
 
 
 def chosen_columns(model: "Learner") -> tuple[str, ...]:

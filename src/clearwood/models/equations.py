@@ -1,15 +1,11 @@
 """The score of a fitted learner, written out in the user's columns."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood._shared.errors import InputError
-
-if TYPE_CHECKING:
-    from clearwood.models.catalogue.hme.listing import ExpertTable
-    from clearwood.models.catalogue.mars.formula import Formula
-    from clearwood.models.catalogue.prim.boxes import BoxList
-    from clearwood.models.catalogue.rules.listing import RuleList
+from clearwood._shared.results import Result
+from clearwood.models import catalogue
 
 __all__ = ["equation", "has_equation"]
 
@@ -26,8 +22,8 @@ def has_equation(model: Any) -> bool:
     return hasattr(getattr(model, "estimator_", None), "equation") and hasattr(model, "encoder_")
 
 
-def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
-    """Write out the score of a fitted learner 'mars', 'rules', 'prim' or 'hme'.
+def equation(model: Any) -> Result:
+    """Write out the score of a fitted learner whose model is a list of lines, such as 'mars'.
 
     Parameters
     ----------
@@ -36,9 +32,9 @@ def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
 
     Returns
     -------
-    Formula, RuleList, BoxList or ExpertTable
-        Print it, or call ``to_frame()``. For counts the score is the logarithm of the prediction,
-        for two classes the log odds of the second.
+    Result
+        A formula, rules, boxes or experts. Print it, or call ``to_frame()``. For counts the score
+        is the logarithm of the prediction, for two classes the log odds of the second.
 
     Examples
     --------
@@ -51,16 +47,18 @@ def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
     """
     if not has_equation(model):
         name = getattr(model, "name", type(model).__name__)
+        able = [one for one in catalogue.entries() if one.listing]
+        *most, last = [f"{one.name!r} for {one.listing}" for one in able]
         raise InputError(
             f"{name!r} is not a fitted learner whose score can be written out",
             parameter="model",
             value=name,
-            hint="fit 'mars' for a formula, 'rules' for a list of rules, 'prim' for boxes or 'hme' "
-            "for experts.",
+            hint=f"fit {', '.join(most)} or {last}.",
         )
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]
-    written: Formula | RuleList | BoxList | ExpertTable = model.estimator_.equation(names, levels)
+    listing = model.estimator_.equation(names, levels)
     # shares are of what the rows of the fit counted by, which the estimator does not know by name
     by = model.training_.get("counted_by", "rows")
-    return replace(written, counted_by=by) if hasattr(written, "counted_by") else written
+    written: Result = replace(listing, counted_by=by) if hasattr(listing, "counted_by") else listing
+    return written

@@ -35,12 +35,6 @@ _KINDS = ("learner", "estimator")
 _READERS = {"forest": ("clearwood.forest.files", "from_archive")}
 # Kinds that are made of other models, whose files they hold; other rooms describe what is around.
 _MADE_OF_MODELS = {"fair": "clearwood.fairness.predictors.files"}
-# Distributions by the package they install, where the names differ.
-_DISTRIBUTIONS = {
-    "sklearn": ("scikit-learn",),
-    "interpret": ("interpret-core", "interpret"),
-    "xgboost": ("xgboost-cpu", "xgboost"),
-}
 
 
 def save(
@@ -325,10 +319,15 @@ def _libraries(types: Iterable[str]) -> dict[str, str]:
 
 
 def _distribution(package: str) -> str:
-    for name in _DISTRIBUTIONS.get(package, ()):
-        if _version(name) is not None:
-            return name
-    return package
+    if package == "sklearn":
+        return "scikit-learn"
+    names = (
+        name
+        for entry in catalogue.entries()
+        if entry.module == package
+        for name in entry.distributions
+    )
+    return next((name for name in names if _version(name) is not None), package)
 
 
 def _version(distribution: str) -> str | None:

@@ -23,14 +23,9 @@ __all__ = ["BAD_INPUT", "OK", "STOPPED", "UNEXPECTED", "run_to_exit_code", "warn
 
 OK, UNEXPECTED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 
-# Errors of other libraries about a setting or value from the user. They are named rather than
-# imported, because the classes would load the libraries.
-_ABOUT_INPUT = {
-    "sklearn.utils._param_validation.InvalidParameterError",
-    "lightgbm.basic.LightGBMError",
-    "xgboost.core.XGBoostError",
-    "_catboost.CatBoostError",
-}
+# scikit-learn's error about a setting. It is named rather than imported, because the class would
+# load the library.
+_ABOUT_SETTING = "sklearn.utils._param_validation.InvalidParameterError"
 
 
 def run_to_exit_code(
@@ -128,7 +123,7 @@ def _explain(error: Exception, words: Sequence[str], spelling: Spelling, *, trac
     if isinstance(error, OSError) and error.errno is not None:
         return _system(error)
     name = f"{type(error).__module__}.{type(error).__qualname__}"
-    if name in _ABOUT_INPUT:
+    if name == _ABOUT_SETTING or name in _setting_errors():
         library = name.partition(".")[0].strip("_").replace("sklearn", "scikit-learn")
         _complain(f"{library} rejected a setting: {_first_line(error)}", _settings_hint(words))
         return BAD_INPUT
@@ -140,6 +135,13 @@ def _explain(error: Exception, words: Sequence[str], spelling: Spelling, *, trac
         f"unexpected {type(error).__name__}: {_first_line(error)}", None if traceback else hint
     )
     return UNEXPECTED
+
+
+def _setting_errors() -> set[str]:
+    """Name the errors of the libraries of all learners about a setting."""
+    from clearwood.models import catalogue
+
+    return {name for entry in catalogue.entries() for name in entry.setting_errors}
 
 
 def _usage(error: Any) -> int:

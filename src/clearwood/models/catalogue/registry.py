@@ -6,7 +6,6 @@ estimator.
 
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
@@ -38,7 +37,7 @@ def built_in() -> tuple[Entry, ...]:
     >>> built_in()[0].name
     'baseline'
     """
-    found = iter_modules([str(Path(__file__).parent)])
+    found = iter_modules(import_module(str(__package__)).__path__)
     names = (f"{__package__}.{module.name}" for module in found)
     families = [import_module(name).ENTRIES for name in names if name != __name__]
     families.sort(key=lambda family: min(entry.complexity for entry in family))

@@ -134,10 +134,21 @@ class Entry:
         How to read a fitted one, in a sentence or two; by default what holds for its ``reading``.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
+    sparse
+        For linear models whose fit sets coefficients to exactly zero: the values of settings with
+        which it does; empty where it always does.
+    listing
+        What `clearwood.models.equation` writes a fitted one out as, such as "a formula".
+    page, picture
+        Its page in ``docs/models``, and the picture there that shows it if that is not the first.
     quick
         Settings with which a fit to a small table takes moments, for tests and first looks.
     module, extra
         The optional package it needs and the extra that installs it.
+    distributions
+        The names under which that package is installed; one of them is.
+    setting_errors
+        Full names of the errors of that package about a setting.
 
     See Also
     --------
@@ -172,9 +183,15 @@ class Entry:
     advice: str = ""
     reads: str = ""
     complexity: int = 5
+    sparse: Mapping[str, tuple[Any, ...]] | None = None
+    listing: str = ""
+    page: str = ""
+    picture: str = ""
     quick: Mapping[str, Any] = field(default_factory=dict)
     module: str | None = None
     extra: str | None = None
+    distributions: tuple[str, ...] = ()
+    setting_errors: tuple[str, ...] = ()
 
     @property
     def available(self) -> bool:

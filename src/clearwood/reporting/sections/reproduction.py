@@ -28,12 +28,6 @@ _PACKAGES = (
     "altair",
     "vl-convert-python",
 )
-_OF_LEARNERS = {
-    "lightgbm": "lightgbm",
-    "xgboost": "xgboost",
-    "catboost": "catboost",
-    "ebm": "interpret-core",
-}
 
 _REFERENCES = (
     (
@@ -231,8 +225,8 @@ def _model(findings: Findings) -> str:
 
 def _versions(findings: Findings) -> str:
     names = [*_PACKAGES]
-    if isinstance(findings.model, Learner) and findings.model.name in _OF_LEARNERS:
-        names.append(_OF_LEARNERS[findings.model.name])
+    if isinstance(findings.model, Learner):
+        names += findings.model.entry.distributions
     versions = []
     for name in names:
         try:

@@ -180,5 +180,6 @@ ENTRIES = (
         defaults=_DEFAULTS,
         space={"scale": Real(0.01, 2.5, log=True)},
         complexity=2,
+        page="bayes",
     ),
 )

@@ -226,6 +226,7 @@ ENTRIES = (
         native_levels=254,
         stages=GBM,
         resolve=partial(_by_rows, size="max_leaf_nodes", few=8, many=31, trees="max_iter"),
+        quick={"max_iter": 40, "min_samples_leaf": 5},
     ),
     _boosting(
         name="lightgbm",
@@ -260,6 +261,9 @@ ENTRIES = (
         resolve=partial(_by_rows, size="num_leaves", few=8, many=31, trees="n_estimators"),
         module="lightgbm",
         extra="lightgbm",
+        quick={"n_estimators": 40, "min_child_samples": 5},
+        distributions=("lightgbm",),
+        setting_errors=("lightgbm.basic.LightGBMError",),
     ),
     _boosting(
         name="xgboost",
@@ -294,6 +298,9 @@ ENTRIES = (
         resolve=partial(_by_rows, size="max_depth", few=3, many=6, trees="n_estimators"),
         module="xgboost",
         extra="xgboost",
+        quick={"n_estimators": 40},
+        distributions=("xgboost", "xgboost-cpu"),
+        setting_errors=("xgboost.core.XGBoostError",),
     ),
     _boosting(
         name="catboost",
@@ -321,6 +328,9 @@ ENTRIES = (
         resolve=partial(_by_rows, size="depth", few=4, many=6, trees="iterations"),
         module="catboost",
         extra="catboost",
+        quick={"iterations": 40},
+        distributions=("catboost",),
+        setting_errors=("_catboost.CatBoostError",),
     ),
     Entry(
         name="ebm",
@@ -358,5 +368,7 @@ ENTRIES = (
         complexity=5,
         module="interpret",
         extra="ebm",
+        quick={"outer_bags": 1, "interactions": 1, "max_rounds": 300},
+        distributions=("interpret-core", "interpret"),
     ),
 )

@@ -62,6 +62,7 @@ ENTRIES = (
         space={"shrinkage": Real(0.0, 1.0)},
         reference=True,
         complexity=2,
+        page="discriminants",
     ),
     _discriminant(
         name="qda",
@@ -102,6 +103,7 @@ ENTRIES = (
         reads="With pooling=1 the coordinates that separate the classes are a table and a picture "
         "(cw.explanation.discriminants); cw.explanation.boundaries draws where the class changes "
         "with two columns. All else is estimated by predicting many rows.",
+        page="discriminants",
     ),
     _discriminant(
         name="hyperplane",
@@ -121,6 +123,7 @@ ENTRIES = (
         "others. Learner 'svm' allows rows on the wrong side.",
         reads="The score is linear, so effects are exact; cw.explanation.boundaries draws the "
         "hyperplane for two columns. The rows that it touches are its support vectors.",
+        page="discriminants",
     ),
     _discriminant(
         name="perceptron",
@@ -134,5 +137,6 @@ ENTRIES = (
         defaults={"penalty": "none", "alpha": 1e-4, "eta0": 1.0, "probabilities": "none"},
         space={"penalty": Choice("none", "l1", "l2"), "alpha": Real(1e-6, 1e-2, log=True)},
         complexity=2,
+        sparse={"penalty": ("l1", "elastic-net")},
     ),
 )

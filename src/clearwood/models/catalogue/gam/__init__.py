@@ -91,5 +91,6 @@ ENTRIES = (
         missing="native",
         monotone=True,
         complexity=3,
+        page="gam",
     ),
 )

@@ -71,5 +71,6 @@ ENTRIES = (
         native_levels=254,
         monotone=True,
         complexity=5,
+        page="glass",
     ),
 )

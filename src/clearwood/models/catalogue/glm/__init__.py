@@ -86,6 +86,7 @@ _logistic_entry = partial(
     loss="log loss + penalty / C",
     estimates="probability",
     build=_logistic,
+    saved_types=types_in(__name__, logistic="Logistic"),
     defaults={"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None},
     space={"penalty": Choice("l1", "l2"), "C": Real(1e-4, 1e3, log=True)},
     unpenalised={"penalty": "none"},
@@ -114,12 +115,14 @@ ENTRIES = (
         source="scikit-learn LogisticRegression",
         described_in="Hastie, Tibshirani and Friedman (2009), 4.4",
         streams=Newton(_put_logistic, {"penalty": ("l2", "none"), "class_weight": (None,)}),
+        sparse={"penalty": ("l1", "elastic-net")},
     ),
     _logistic_entry(
         name="softmax",
         title="Softmax regression: one linear score per class, fitted together",
         source="scikit-learn LogisticRegression",
         described_in="Hastie, Tibshirani and Friedman (2009), 4.4; Bishop (2006), 4.3.4",
+        sparse={"penalty": ("l1", "elastic-net")},
     ),
     _logistic_entry(
         name="one-vs-rest",
@@ -129,7 +132,6 @@ ENTRIES = (
         loss="log loss of each class against the rest + penalty / C",
         estimates="probability, after dividing by the sum over classes",
         build=_one_vs_rest,
-        saved_types=types_in(__name__, logistic="Logistic"),
         complexity=3,
     ),
     _glm_entry(
@@ -147,5 +149,6 @@ ENTRIES = (
         complexity=3,
         module="statsmodels",
         extra="stats",
+        distributions=("statsmodels",),
     ),
 )

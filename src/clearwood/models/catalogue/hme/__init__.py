@@ -43,5 +43,7 @@ ENTRIES = (
         space={"levels": Whole(1, 3), "ridge": Real(0.01, 100.0, log=True)},
         reference=True,
         complexity=6,
+        page="hme",
+        listing="experts",
     ),
 )

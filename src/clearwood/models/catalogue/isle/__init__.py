@@ -62,5 +62,7 @@ ENTRIES = (
         categories="ordinal",
         missing="native",
         complexity=6,
+        page="isle",
+        quick={"n_trees": 25, "folds": 2},
     ),
 )

@@ -87,6 +87,7 @@ ENTRIES = (
         streams=Moments(),
         defaults={"alpha": 0.01},
         space={"alpha": Real(1e-4, 1.0, log=True)},
+        sparse={},
     ),
     _linear(
         name="elastic-net",
@@ -99,6 +100,7 @@ ENTRIES = (
         streams=Moments(),
         defaults={"alpha": 0.01, "l1_ratio": 0.5},
         space={"alpha": Real(1e-4, 1.0, log=True), "l1_ratio": Real(0.05, 1.0)},
+        sparse={},
     ),
     _linear(
         name="subset",
@@ -125,6 +127,8 @@ ENTRIES = (
         "split=0.5 gives valid intervals.",
         reads="Columns that are not chosen have the coefficient 0 (cw.coefficients); the path "
         "shows the best columns of each number, with the criterion (cw.explanation.path).",
+        page="subset",
+        sparse={},
     ),
     _linear(
         name="stagewise",
@@ -140,6 +144,8 @@ ENTRIES = (
         "boosting works. Its path is close to that of 'lasso', which is faster.",
         reads="The path shows how each coefficient grows step by step (cw.explanation.path); the "
         "model is the last step, a linear one (cw.coefficients).",
+        page="subset",
+        sparse={},
     ),
     _linear(
         name="lars",
@@ -152,6 +158,7 @@ ENTRIES = (
         defaults={"n_nonzero_coefs": 20},
         space={"n_nonzero_coefs": Whole(1, 60, log=True)},
         reference=True,
+        sparse={},
     ),
     _linear(
         name="omp",
@@ -164,6 +171,7 @@ ENTRIES = (
         defaults={"n_nonzero_coefs": 10},
         space={"n_nonzero_coefs": Whole(1, 60, log=True)},
         reference=True,
+        sparse={},
     ),
     _linear(
         name="pcr",

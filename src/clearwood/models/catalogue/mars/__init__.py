@@ -49,5 +49,7 @@ ENTRIES = (
         categories="native",
         missing="native",
         complexity=3,
+        page="mars",
+        listing="a formula",
     ),
 )

@@ -83,5 +83,6 @@ ENTRIES = (
         reads="Look at cw.effect for one or two columns: the curve is the model. The bandwidths "
         "(bandwidth_ of its estimator) say which columns matter: a large one averages over all "
         "values of its column.",
+        page="local",
     ),
 )

@@ -118,6 +118,7 @@ _torch_entry = partial(
     complexity=9,
     resolve=_usual,
     module=MODULE,
+    distributions=("torch",),
     extra=EXTRA,
 )
 
@@ -190,6 +191,8 @@ ENTRIES = (
         },
         monotone=True,
         resolve=partial(_usual, feed_forward=True),
+        page="networks",
+        quick={"epochs": 30, "units": 16, "learning_rate": 0.01},
     ),
     _torch_entry(
         name="transformer",
@@ -219,6 +222,9 @@ ENTRIES = (
             "weight_decay": Real(1e-5, 0.1, log=True),
             "learning_rate": Real(3e-4, 3e-3, log=True),
         },
+        page="networks",
+        picture="attention",
+        quick={"epochs": 15, "width": 8, "heads": 2, "layers": 1, "learning_rate": 0.02},
     ),
     _torch_entry(
         name="cnn",
@@ -251,5 +257,7 @@ ENTRIES = (
             "learning_rate": Real(5e-4, 1e-2, log=True),
         },
         missing="native",
+        page="networks",
+        picture="cells",
     ),
 )

@@ -48,5 +48,7 @@ ENTRIES = (
         missing="native",
         native_levels=254,
         complexity=5,
+        page="planted",
+        quick={"n_trees": 10},
     ),
 )

@@ -38,5 +38,7 @@ ENTRIES = (
         categories="native",
         missing="native",
         complexity=3,
+        page="prim",
+        listing="boxes",
     ),
 )

@@ -46,5 +46,8 @@ ENTRIES = (
         categories="native",
         missing="native",
         complexity=4,
+        page="rules",
+        listing="a list of rules",
+        quick={"n_trees": 25, "folds": 2},
     ),
 )

@@ -69,5 +69,6 @@ ENTRIES = (
         missing="native",
         monotone=True,
         complexity=3,
+        page="scorecard",
     ),
 )

@@ -79,5 +79,6 @@ ENTRIES = (
         defaults={"members": None, "folds": 5},
         scale=True,
         complexity=9,
+        quick={"folds": 2},
     ),
 )

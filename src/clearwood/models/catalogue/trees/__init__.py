@@ -185,6 +185,7 @@ ENTRIES = (
         "searches for the best small tree.",
         defaults={**_OF_TREE, "optimal": False},
         complexity=3,
+        page="tree",
     ),
     _single(
         name="bumping",
@@ -197,6 +198,7 @@ ENTRIES = (
         "Shapley values are exact.",
         defaults={**_OF_TREE, "samples": 20},
         complexity=4,
+        page="tree",
     ),
     _ensemble(
         name="bagging",
@@ -214,6 +216,7 @@ ENTRIES = (
         },
         resolve=_usual_forest,
         space={"max_samples": Real(0.3, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
+        quick={"n_estimators": 20},
     ),
     _ensemble(
         name="forest",
@@ -222,6 +225,7 @@ ENTRIES = (
         described_in="Breiman (2001); Hastie, Tibshirani and Friedman (2009), 15",
         build=partial(_forest, kind="RandomForest"),
         resolve=_usual_forest,
+        quick={"n_estimators": 30},
     ),
     _ensemble(
         name="extra-trees",
@@ -230,6 +234,7 @@ ENTRIES = (
         described_in="Geurts, Ernst and Wehenkel (2006)",
         build=partial(_forest, kind="ExtraTrees"),
         resolve=_usual_extra_trees,
+        quick={"n_estimators": 30},
     ),
     Entry(
         name="adaboost",
@@ -251,5 +256,6 @@ ENTRIES = (
             "max_depth": Whole(1, 5),
         },
         complexity=7,
+        quick={"n_estimators": 20},
     ),
 )

@@ -82,6 +82,14 @@ class CartTree:
         """Return the leaf that each row reaches."""
         return cart_leaves(X, nodes=self.nodes, surrogates=self.surrogates, words=self.words)
 
+    def __clearwood_sound__(self) -> bool:
+        """Whether the arrays, which may be of a file, lead from node to node and nowhere else."""
+        try:  # the kernel looks at every array before it follows one
+            self.leaves(np.zeros((1, self.n_features)))
+        except (KeyError, RuntimeError, TypeError, ValueError):
+            return False
+        return bool(self.value.ndim == 2 and len(self.value) == self.n_nodes)
+
     def levels(self) -> Floats:
         """Return the penalty per leaf from which each node is a leaf (Hiabu 2024, section 5.2)."""
         risk = self.nodes["risk"] / self.nodes["weight"][0]
