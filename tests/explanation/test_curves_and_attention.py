@@ -72,4 +72,4 @@ def test_attention_of_rows_is_the_mean_of_each_of_them(transformer, data):
 )
 def test_models_without_them_are_refused(verb):
     with pytest.raises(cw.InputError, match=r"'ridge' has no .*'transformer'"):
-        verb(cw.learner("ridge"))
+        verb(cw.learner("ridge").fit(cw.datasets.load("diabetes")))

@@ -110,6 +110,29 @@ def test_every_fit_of_an_audit_is_to_training_rows(model, training, held_out, mo
     assert len([t for t in resampled if len(np.unique(t["income"].values)) < t.n_rows]) == 3
 
 
+def test_an_audit_fits_as_many_models_as_it_is_told_for_all_columns_and_classes(monkeypatch):
+    rng = np.random.default_rng(4)
+    n = 400
+    x, sex, town = rng.normal(size=n), rng.choice(["f", "m"], n), rng.choice(["a", "b"], n)
+    score = x + 0.5 * (sex == "m") + 0.3 * (town == "a") + rng.normal(0, 0.5, n)
+    y = np.array(["low", "mid", "top"])[np.digitize(score, [0, 1])]
+    rows = {"x": x, "sex": sex, "town": town, "y": y}
+    data = cw.read(rows, target="y", protected=["sex", "town"])
+    model = cw.learner("tree", max_depth=2).fit(data)
+    fitted = []
+    before = cw.Learner.fit
+
+    def counted(self, X, *args, **options):
+        fitted.append(X)
+        return before(self, X, *args, **options)
+
+    monkeypatch.setattr(cw.Learner, "fit", counted)
+    result = cw.audit(model, data, refit=2)
+    assert len(result.gaps) == 6  # of two columns and three classes
+    assert {one.refits for one in result.gaps} == {2}
+    assert len(fitted) == 2
+
+
 def test_groups_that_are_not_judged_have_no_say(result):
     measured = result.of("sex")
     assert dict(zip(measured.names, measured.standing, strict=True)) == {

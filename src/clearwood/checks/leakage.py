@@ -20,6 +20,7 @@ from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted, effective
 from clearwood.checks.leak import Leak, Sign
 from clearwood.checks.pure_rows import FEWEST_OF_A_LEVEL, pure_rows, valued
+from clearwood.losses import LOSSES
 from clearwood.table import Column, Kind, Table, Task, as_table
 
 __all__ = ["Leak", "Leakage", "indicators", "leakage"]
@@ -327,15 +328,12 @@ class _Judge:
         return tuple(effective(self.weights[own], self.units[own]) for own in (member, ~member))  # type: ignore[return-value]
 
     def _risk(self, predicted: Floats) -> float:
-        """Return the mean loss of the task, which `clearwood.losses` has for models."""
+        """Return the mean loss: log loss for classes, Poisson deviance for numbers of events."""
         if self.task in (Task.BINARY, Task.MULTICLASS):
-            of_truth = (self.truth * predicted).sum(axis=1)
-            losses = -np.log(np.clip(of_truth, 1e-15, 1.0))
-        elif self.task in (Task.COUNT, Task.AMOUNT):
-            y, mean = self.truth[:, 0], np.maximum(predicted[:, 0], 1e-15)
-            losses = 2 * (y * np.log(np.where(y > 0, y / mean, 1.0)) - y + mean)
+            losses = LOSSES["log"].per_row(self.truth.argmax(axis=1), predicted)
         else:
-            losses = ((self.truth - predicted) ** 2).sum(axis=1)
+            loss = LOSSES["poisson" if self.task in (Task.COUNT, Task.AMOUNT) else "squared"]
+            losses = loss.per_row(self.truth[:, 0], predicted[:, 0])
         return float(np.average(losses, weights=self.weights)) or np.nan
 
 

@@ -87,7 +87,7 @@ class Explanation(Result):
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         A table, a data frame, an array, a dict of columns or a path.
     weights

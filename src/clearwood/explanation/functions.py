@@ -64,7 +64,7 @@ def explain(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows. Exact are tree models
+        A fitted model of any library, or a function of rows. Exact are tree models
         of scikit-learn, XGBoost, LightGBM and CatBoost, a `Forest`, linear and generalised linear
         models of scikit-learn, pipelines that end in one of these, and learners of these kinds, of
         sums of curves and trees, or of explainable boosting ("ebm").
@@ -209,7 +209,7 @@ def effect(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -359,7 +359,7 @@ def importance(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -473,7 +473,7 @@ def shapley(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -606,7 +606,7 @@ def lime(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -681,7 +681,7 @@ def what_if(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -724,7 +724,7 @@ def contributions(model: Any, data: Any, rows: Any = None, *, output: Any = None
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -776,7 +776,7 @@ def agreement(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.
@@ -849,7 +849,7 @@ def monotone(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which the model is explained, usually the training rows: a table, a data
         frame, an array, a dict of columns or a path.

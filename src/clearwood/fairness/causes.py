@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.fairness.gaps.alternatives import Alternatives, alternatives
-from clearwood.fairness.gaps.gap import gap
+from clearwood.fairness.gaps.gap import Refits, gap_between
 from clearwood.fairness.gaps.proxies import Proxies, proxies_of_gap
 from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.measures import GroupMeasures
@@ -78,6 +78,7 @@ def causes_of(
     again = refit if has_target and can_refit else 0
     if refit and not again:
         notes.append("no model is fitted again: that needs the training rows with their target")
+    refits = Refits(model, rows, again, seed)
     gaps: list[Gap] = []
     told: list[Proxies] = []
     rivals: list[Alternatives] = []
@@ -88,20 +89,17 @@ def causes_of(
             "protected": one.columns[0],
             "reference": one.levels[one.reference][0],
             "output": one.output if audited.classes else None,
-            "test": rows.measured if rows.has_test else None,
             "min_rows": min_rows,
             "min_share": min_share,
             "confidence": confidence,
-            "seed": seed,
         }
         own: list[Gap] = []
-        notes += _added(
-            own, "gaps", one, partial(gap, model, rows.training, refit=again, **options)
-        )
+        notes += _added(own, "gaps", one, partial(gap_between, model, rows, refits, **options))
         gaps += own
         if not has_target or len(audited.outputs) > 1:
             continue
         work: dict[str, Any] = {"risks": again > 0, "n_jobs": n_jobs}
+        test = rows.measured if rows.has_test else None
         if own:
             notes += _added(
                 told, "proxies", one, partial(proxies_of_gap, model, rows, own[0], **work)
@@ -110,7 +108,7 @@ def causes_of(
             rivals,
             "alternatives",
             one,
-            partial(alternatives, model, rows.training, **options, **work),
+            partial(alternatives, model, rows.training, test=test, seed=seed, **options, **work),
         )
     return Causes(tuple(gaps), tuple(told), tuple(rivals), tuple(notes), again)
 

@@ -106,7 +106,7 @@ def report(
     Parameters
     ----------
     model
-        A fitted model: anything with ``predict`` or ``predict_proba``, a function of rows, or the
+        A fitted model of any library, a function of rows, or the
         path of a model file. A `Learner` gives the fullest page. Without a model, learners are
         compared on the data and the best is fitted to them: ``report(table)`` is
         ``report(data=table)``.

@@ -65,7 +65,7 @@ def direct_effect(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+        A fitted model of any library, or a function of rows.
     data
         The rows over which predictions are averaged, usually the training rows.
     columns

@@ -105,7 +105,7 @@ def _numbers(y: NDArray[Any]) -> NDArray[Any]:
     except ValueError:
         raise InputError(
             f"the target holds {y[0]!r}, but the model predicts numbers",
-            hint="give a model with predict_proba.",
+            hint="give a classifier with probabilities.",
         ) from None
 
 

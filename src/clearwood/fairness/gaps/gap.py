@@ -19,7 +19,7 @@ from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_
 from clearwood.fairness.predictors.response import ReadRows, fitted_to, read_both
 from clearwood.table import Table
 
-__all__ = ["checked_refits", "gap", "reference_of", "resampled"]
+__all__ = ["Refits", "checked_refits", "gap", "gap_between", "reference_of"]
 
 
 def gap(
@@ -103,22 +103,62 @@ def gap(
     >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
     (True, 1.45)
     """
-    rows = read_both(model, data, test, protected)
-    table = rows.measured
-    names = protected_columns(protected, table)
     checked_refits(refit, confidence)
+    rows = read_both(model, data, test, protected)
+    return gap_between(
+        model,
+        rows,
+        Refits(model, rows, refit, seed),
+        protected=protected,
+        reference=reference,
+        scale=scale,
+        output=output,
+        min_rows=min_rows,
+        min_share=min_share,
+        confidence=confidence,
+    )
+
+
+def gap_between(
+    model: Any,
+    rows: ReadRows,
+    refits: "Refits",
+    *,
+    protected: Sequence[str] | str | None,
+    reference: str,
+    output: Any,
+    min_rows: int,
+    min_share: float,
+    confidence: float,
+    scale: GapScale = "response",
+) -> Gap:
+    """Share out a gap between groups of rows that are read already, with refits that are shared.
+
+    Parameters
+    ----------
+    model
+        Fitted.
+    rows
+        The rows of the fit, and those that the gap is of.
+    refits
+        The model fitted again; several gaps may use the same fits.
+    protected, reference, output, min_rows, min_share, confidence, scale
+        As for `gap`.
+    """
+    table, seed = rows.measured, refits.seed
+    names = protected_columns(protected, table)
     groups = groups_of(table, names)
     standing = groups.standings(table.weights, min_rows, min_share)
     place = reference_of(reference, groups, standing, table)
     pieces = pieces_of(model, table, groups, output=output, scale=scale)
     values = _Values(pieces, place, seed)
     bands = None
-    if refit:
+    if refits.draws:
         bands = _Bands(
             values,
             [
                 _Values(_like(pieces, copy, table.take(drawn), groups.take(drawn)), place, seed)
-                for copy, drawn in resampled(model, rows, groups, standing, refit, seed)
+                for copy, drawn in refits.of(groups, standing)
             ],
             confidence,
         )
@@ -159,40 +199,68 @@ def reference_of(reference: Any, groups: Groups, standing: Sequence[Standing], t
     return groups.labels.index(str(reference))
 
 
-def resampled(
-    model: Any, rows: ReadRows, groups: Groups, standing: Sequence[Standing], draws: int, seed: int
-) -> Iterator[tuple[Any, Index]]:
-    """Yield the model fitted to resampled training rows, and drawn positions of measured rows.
+class Refits:
+    """The model fitted to resampled training rows; each draw is fitted once, whoever asks for it.
 
-    These are the same rows, unless others are measured than the model was fitted to: then both are
-    drawn. Groups of rows stay together. Draws without a row of some judged group are left out.
+    Parameters
+    ----------
+    model
+        A learner or an estimator of scikit-learn.
+    rows
+        The training rows, and those whose predictions are measured.
+    draws
+        How many times rows are drawn.
+    seed
+        Fixes the draws.
     """
-    rng = np.random.default_rng(seed)
-    training = rows.of_fits()
-    judged = [k for k, one in enumerate(standing) if one is Standing.JUDGED]
-    failed: InputError | None = None
-    made = 0
-    with progress("fitting again", total=draws) as step:
-        for _ in range(draws):
-            of_fit = _drawn(training, rng)
-            measured = _drawn(rows.measured, rng) if rows.has_test else of_fit
-            step(1)
-            if not np.isin(judged, groups.which[measured]).all():
-                continue
-            try:
-                copy = fitted_to(model, training.take(of_fit))
-            except InputError as error:
-                failed = error
-                continue
-            made += 1
-            yield copy, measured
-    if made < 2:
-        raise failed or InputError(
-            "some group has so few rows that it is missing from resampled rows",
-            parameter="refit",
-            value=draws,
-            hint="leave the group out, or join it with another.",
-        )
+
+    def __init__(self, model: Any, rows: ReadRows, draws: int, seed: int) -> None:
+        self.model = model
+        self.rows = rows
+        self.draws = draws
+        self.seed = seed
+        self._fits: dict[int, Any] = {}
+
+    def of(self, groups: Groups, standing: Sequence[Standing]) -> Iterator[tuple[Any, Index]]:
+        """Yield each refitted model, and the drawn positions of measured rows.
+
+        These are the rows of the fit, unless others are measured than the model was fitted to: then
+        both are drawn. Groups of rows stay together. Draws without a row of some judged group are
+        left out.
+        """
+        rng = np.random.default_rng(self.seed)
+        training = self.rows.of_fits()
+        judged = [k for k, one in enumerate(standing) if one is Standing.JUDGED]
+        failed: InputError | None = None
+        made = 0
+        with progress("fitting again", total=self.draws) as step:
+            for draw in range(self.draws):
+                of_fit = _drawn(training, rng)
+                measured = _drawn(self.rows.measured, rng) if self.rows.has_test else of_fit
+                step(1)
+                if not np.isin(judged, groups.which[measured]).all():
+                    continue
+                if draw not in self._fits:
+                    self._fits[draw] = self._fitted(training.take(of_fit))
+                copy = self._fits[draw]
+                if isinstance(copy, InputError):
+                    failed = copy
+                    continue
+                made += 1
+                yield copy, measured
+        if made < 2:
+            raise failed or InputError(
+                "some group has so few rows that it is missing from resampled rows",
+                parameter="refit",
+                value=self.draws,
+                hint="leave the group out, or join it with another.",
+            )
+
+    def _fitted(self, training: Table) -> Any:
+        try:
+            return fitted_to(self.model, training)
+        except InputError as error:
+            return error
 
 
 def _drawn(table: Table, rng: np.random.Generator) -> Index:
