@@ -81,7 +81,7 @@ def _evaluation() -> Any:
     data = cw.datasets.insurance(4000, seed=0)
     rows = cw.datasets.insurance(3000, seed=1).to_frame("dict")
     rows["current_premium"] = [0.2 + 0.004 * abs(age - 45) for age in rows["age"]]
-    return cw.evaluate(cw.learner("glm").fit(data), rows, data, against="current_premium")
+    return cw.evaluate(cw.learner("glm").fit(data), rows, training=data, against="current_premium")
 
 
 def lift() -> Any:
@@ -113,7 +113,7 @@ def roc() -> Any:
     """Draw the curves of a classifier side by side."""
     loans = cw.datasets.credit(4_000, seed=1)
     model = cw.learner("logistic").fit(loans)
-    result = cw.evaluate(model, cw.datasets.credit(3_000, seed=2), loans)
+    result = cw.evaluate(model, cw.datasets.credit(3_000, seed=2), training=loans)
     return _beside(result.roc().plot(), result.precision_recall().plot())
 
 
@@ -402,7 +402,7 @@ def tariff_curves() -> Any:
 def tariff_lift() -> Any:
     """Draw which of model and premium is right where they differ."""
     tariff, later, _ = _priced()
-    result = cw.evaluate(cw.learner("gam").fit(tariff), later, tariff, against="premium")
+    result = cw.evaluate(cw.learner("gam").fit(tariff), later, training=tariff, against="premium")
     return result.lift(against="premium").plot()
 
 
@@ -410,7 +410,7 @@ def tariff_by_age() -> Any:
     """Draw observed against expected by age, of straight lines and of curves."""
     tariff, later, names = _priced()
     models = (cw.learner("glm", alpha=0), cw.learner("gam"))
-    results = (cw.evaluate(model.fit(tariff), later[names], tariff) for model in models)
+    results = (cw.evaluate(model.fit(tariff), later[names], training=tariff) for model in models)
     return _beside(*(result.by("age").plot() for result in results))
 
 

@@ -8,7 +8,7 @@ import clearwood as cw
 
 loans = cw.datasets.credit(4_000, seed=1)
 model = cw.learner("logistic").fit(loans)
-result = cw.evaluate(model, cw.datasets.credit(3_000, seed=2), loans)
+result = cw.evaluate(model, cw.datasets.credit(3_000, seed=2), training=loans)
 for threshold in (0.1, 0.2, 0.3):
     table = result.confusion(threshold=threshold)
     caught, passed = table["sensitivity"], table["specificity"]

@@ -9,7 +9,7 @@ import clearwood as cw
 patients = cw.datasets.load("diabetes")
 train, test = patients.take(slice(0, 300)), patients.take(slice(300, None))
 model = cw.learner("gam").fit(train)
-result = cw.evaluate(model, test, train)
+result = cw.evaluate(model, test, training=train)
 by_sex = result.by("sex")
 by_sex.plot()
 

@@ -11,7 +11,7 @@ model = cw.learner("gam").fit(policies)
 next_year = cw.datasets.insurance(5_000, seed=2).to_frame()
 next_year["premium"] = 0.2 + 0.004 * abs(next_year["age"] - 45)
 
-result = cw.evaluate(model, next_year, policies, against="premium")
+result = cw.evaluate(model, next_year, training=policies, against="premium")
 result.lift(bins=10).plot()
 
 # %%

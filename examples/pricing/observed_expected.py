@@ -8,7 +8,7 @@ import clearwood as cw
 
 policies = cw.datasets.insurance(6_000, seed=1)
 model = cw.learner("glm", alpha=0).fit(policies)
-result = cw.evaluate(model, cw.datasets.insurance(6_000, seed=2), policies)
+result = cw.evaluate(model, cw.datasets.insurance(6_000, seed=2), training=policies)
 ages = result.by("age")
 ages.plot()
 

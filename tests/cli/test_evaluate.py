@@ -30,7 +30,7 @@ def test_the_text_fits_a_terminal_and_has_measures_and_lift(cli, model, with_pre
         "evaluate",
         model,
         with_premium,
-        "--data",
+        "--training",
         claims,
         "--against",
         "current_premium",

@@ -204,7 +204,7 @@ def test_a_folder_is_read_with_the_roles_of_the_model(tmp_path):
     bare = cw.scan(tmp_path / "rows")
     again = cw.evaluate(model, bare, sample=200)
     assert again.risk().estimate == result.risk().estimate
-    shifted = cw.evaluate(model, tmp_path / "rows", bare, sample=200)
+    shifted = cw.evaluate(model, tmp_path / "rows", training=bare, sample=200)
     assert shifted.drift is not None
     for missing in ("claims", "years"):
         lacking = cw.scan([data.drop(columns=missing), data[:0].drop(columns=missing)])

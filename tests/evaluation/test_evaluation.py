@@ -40,7 +40,7 @@ def evaluated(fitted):
     model, data = fitted
     frame, rate = policies(seed=1)
     frame["premium"] = (1.7 * rate).tolist()
-    return cw.evaluate(model, frame, data, against="premium")
+    return cw.evaluate(model, frame, training=data, against="premium")
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_out_of_fold_rows_count_once_however_often_they_are_repeated():
 
 def test_every_part_has_a_frame_json_text_and_a_figure(evaluated, cancer):
     model, train, test = cancer
-    for result in (evaluated, cw.evaluate(model, test, train)):
+    for result in (evaluated, cw.evaluate(model, test, training=train)):
         for name, part in result.parts().items():
             assert part.to_frame("dict"), name
             json.dumps(part.to_json(), allow_nan=False)
@@ -217,7 +217,7 @@ def test_new_levels_and_another_population_are_stated(fitted):
     frame["area"] = ["east"] * 20 + frame["area"][20:]
     frame["age"] = (np.array(frame["age"]) + 30).tolist()
     with pytest.warns(cw.ClearwoodWarning, match="'east'"):
-        result = cw.evaluate(fitted[0], frame, fitted[1])
+        result = cw.evaluate(fitted[0], frame, training=fitted[1])
     assert result.new_levels == {"area": ("east",)}
     assert result.drift.differing[0].column == "age"
     text = " ".join(map(str, result.notes))

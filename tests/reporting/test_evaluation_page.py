@@ -14,7 +14,7 @@ def evaluations():
     data = cw.datasets.load("breast_cancer").select(["mean radius", "mean texture", "target"])
     numbers = cw.datasets.load("diabetes").select(["age", "sex", "bmi", "target"])
     return {
-        "classes": cw.evaluate(cw.learner("lda").fit(data), data, data),
+        "classes": cw.evaluate(cw.learner("lda").fit(data), data, training=data),
         "numbers": cw.evaluate(cw.learner("ols").fit(numbers), numbers),
         "one value": cw.evaluate(lambda frame: np.full(len(frame), 150.0), numbers),
     }

@@ -35,9 +35,9 @@ _FEWEST_ROWS = 5
 
 def evaluate(
     model: Any,
-    test: Any,
-    data: Any = None,
+    data: Any,
     *,
+    training: Any = None,
     against: Any = None,
     rescale: bool = False,
     threshold: float = 0.5,
@@ -60,11 +60,10 @@ def evaluate(
     model
         A fitted learner, a model of another library, a function of rows, or the path of a model
         file.
-    test
-        Rows with the target: a table, a data frame or a path; also a table in parts, a folder or
-        whatever else `clearwood.read` takes in parts. Weight, exposure and group are those of the
-        rows the model was fitted to, where it is a `Learner`.
     data
+        Rows with the target: what `clearwood.read` takes, or a table in parts. Weight, exposure and
+        group are those of the rows that the model was fitted to, where it is a `Learner`.
+    training
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against
         Another prediction of the same quantity, that the model is compared with in a double lift: a
@@ -107,10 +106,10 @@ def evaluate(
     check_confidence(confidence)
     model = FittedModel(model)
     schema = model.schema
-    column = against if isinstance(against, str) and not _is_file(against, test) else None
+    column = against if isinstance(against, str) and not _is_file(against, data) else None
     check_whole("sample", sample, _FEWEST_ROWS)
     check_seed(seed)
-    every = _with_target(test, schema, column, data)
+    every = _with_target(data, schema, column, training)
     if isinstance(every, Parts) and every.n_rows <= sample:
         every = every.to_table()
     table = every.sample(sample, seed=seed) if isinstance(every, Parts) else every
@@ -120,8 +119,8 @@ def evaluate(
     called = name or model.name
     other = None
     if against is not None and column is None:
-        is_read = isinstance(test, Table) or isinstance(every, Parts)
-        other = other_of(against, table, classes, own=called, source=None if is_read else test)
+        is_read = isinstance(data, Table) or isinstance(every, Parts)
+        other = other_of(against, table, classes, own=called, source=None if is_read else data)
     truth, known = truth_of(table, classes)
     facts = facts_of(table, truth, known, predicted, model)
     in_parts = None
@@ -142,10 +141,10 @@ def evaluate(
             f"{count(len(rows), 'row')} with a known {table.target!r} "
             f"{'is' if len(rows) == 1 else 'are'} too few; an evaluation needs {_FEWEST_ROWS} or "
             "more",
-            parameter="test",
+            parameter="data",
             value=len(rows),
         )
-    shifted = None if data is None else _shift(data, table, schema, sample, seed)
+    shifted = None if training is None else _shift(training, table, schema, sample, seed)
     notes = list(facts.notes(classes, every.dropped, table.target, shifted))
     if in_parts is not None:
         notes.append(
@@ -183,22 +182,24 @@ def evaluate(
     return result
 
 
-def _is_file(against: str, test: Any) -> bool:
+def _is_file(against: str, data: Any) -> bool:
     """Return whether a name is that of a model file; a column of that name comes first."""
-    names = test.names if isinstance(test, Table | Parts) else getattr(test, "columns", ())
+    names = data.names if isinstance(data, Table | Parts) else getattr(data, "columns", ())
     return against not in list(names) and Path(against).is_file()
 
 
-def _with_target(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table | Parts:
+def _with_target(
+    data: Any, schema: Schema | None, against: str | None, training: Any
+) -> Table | Parts:
     """Return the new rows as a table with the target that the model predicts."""
-    table = _read(test, schema, against, data)
+    table = _read(data, schema, against, training)
     if table.target is None:
         named = None if schema is None else schema.target
         raise InputError(
             "the rows to evaluate have no target"
             if named is None
             else f"the rows to evaluate lack the target {named!r}",
-            parameter="test",
+            parameter="data",
             hint=words(
                 "predictions can only be compared with what was observed; name the target: ",
                 Call("read", ("data",), {"target": "…"}),
@@ -213,34 +214,34 @@ def _with_target(test: Any, schema: Schema | None, against: str | None, data: An
     return table
 
 
-def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table | Parts:
+def _read(data: Any, schema: Schema | None, against: str | None, training: Any) -> Table | Parts:
     keep = () if against is None else (against,)
-    is_read = isinstance(test, Table | Parts)
-    if schema is None and not is_read and isinstance(data, Table | Parts) and data.target:
-        schema = data.schema
-    if isinstance(test, Table):
-        return test if schema is None or schema.target is None else in_roles(test, schema)
-    if isinstance(test, Parts):
-        return _in_parts(test, schema)
+    is_read = isinstance(data, Table | Parts)
+    if schema is None and not is_read and isinstance(training, Table | Parts) and training.target:
+        schema = training.schema
+    if isinstance(data, Table):
+        return data if schema is None or schema.target is None else in_roles(data, schema)
+    if isinstance(data, Parts):
+        return _in_parts(data, schema)
     if schema is not None:
-        return read_as(test, schema, keep=keep, constant=True)
-    return as_table(test)
+        return read_as(data, schema, keep=keep, constant=True)
+    return as_table(data)
 
 
-def _in_parts(test: Parts, schema: Schema | None) -> Parts:
+def _in_parts(data: Parts, schema: Schema | None) -> Parts:
     """Return rows in parts, whose target and exposure are those of the model."""
-    parts = test if schema is None or test.target is not None else scan_as(test, schema)
+    parts = data if schema is None or data.target is not None else scan_as(data, schema)
     if schema is not None and schema.target is not None and parts.target is not None:
         _check_same(parts, schema)
     return parts
 
 
-def in_roles(test: Table, schema: Schema) -> Table:
+def in_roles(data: Table, schema: Schema) -> Table:
     """Return a table whose target and exposure are those of a schema, if it has the target.
 
     Parameters
     ----------
-    test
+    data
         New rows, read with roles or without.
     schema
         The schema of the table that a model was fitted to.
@@ -252,27 +253,27 @@ def in_roles(test: Table, schema: Schema) -> Table:
     >>> in_roles(data.select(data.names), data.schema).target
     'accidents'
     """
-    if test.target is None and schema.target in test.names:
+    if data.target is None and schema.target in data.names:
         beside = (Role.TARGET, Role.EXPOSURE, Role.WEIGHT, Role.GROUP)
         roles = {
-            c.name: c.role for c in schema.columns if c.role in beside and c.name in test.names
+            c.name: c.role for c in schema.columns if c.role in beside and c.name in data.names
         }
-        test = replace(test, roles={**test.roles, **roles}, task=schema.task)
-    if test.target is not None:
-        _check_same(test, schema)
-    return test
+        data = replace(data, roles={**data.roles, **roles}, task=schema.task)
+    if data.target is not None:
+        _check_same(data, schema)
+    return data
 
 
-def _check_same(test: Table | Parts, schema: Schema) -> None:
+def _check_same(data: Table | Parts, schema: Schema) -> None:
     """Refuse rows whose target or exposure is not that of the model."""
     for role in ("target", "exposure"):
-        own, wanted = getattr(test, role), getattr(schema, role)
+        own, wanted = getattr(data, role), getattr(schema, role)
         same = wanted is None if own is None else schema.name_of(own) == wanted
         if not same:
             raise InputError(
                 f"the rows to evaluate have {_named(role, own)}, and the model was fitted with "
                 f"{_named(role, wanted)}",
-                parameter="test",
+                parameter="data",
                 value=own,
                 hint="what is observed and what is predicted must be the same quantity.",
             )
@@ -282,12 +283,12 @@ def _named(role: str, name: str | None) -> str:
     return f"no {role}" if name is None else f"the {role} {name!r}"
 
 
-def _shift(data: Any, table: Table, schema: Schema | None, sample: int, seed: int) -> Drift:
+def _shift(training: Any, table: Table, schema: Schema | None, sample: int, seed: int) -> Drift:
     """Compare the distributions of the columns with those the model was fitted to."""
-    first = data
-    if isinstance(data, Parts):
-        first = data.sample(sample, seed=seed)
-    elif not isinstance(data, Table):
-        first = as_table(data) if schema is None else read_as(data, schema)
+    first = training
+    if isinstance(training, Parts):
+        first = training.sample(sample, seed=seed)
+    elif not isinstance(training, Table):
+        first = as_table(training) if schema is None else read_as(training, schema)
     names = [name for name in first.features if name in table.names]
-    return drift(first, table, columns=names, names=("rows of the fit", "new rows"))
+    return drift(first, table, columns=names, names=("training rows", "new rows"))

@@ -141,7 +141,7 @@ class Evaluation(Result):
     >>> import clearwood as cw
     >>> data = cw.datasets.insurance(400, seed=1)
     >>> model = cw.learner("glm").fit(data)
-    >>> result = cw.evaluate(model, cw.datasets.insurance(400, seed=2), data)
+    >>> result = cw.evaluate(model, cw.datasets.insurance(400, seed=2), training=data)
     >>> result.lift(bins=4).rows.sum()
     np.int64(400)
     """

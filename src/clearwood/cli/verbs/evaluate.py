@@ -22,9 +22,9 @@ __all__ = ["evaluate"]
 @verb
 def evaluate(
     model: ModelFile,
-    test: Path,
+    data: Path,
     *,
-    data: Path | None = None,
+    training: Path | None = None,
     against: str | None = None,
     rescale: bool = False,
     by: list[str] | None = None,
@@ -44,10 +44,10 @@ def evaluate(
 
     Parameters
     ----------
-    test
+    data
         New rows, with the features and the target of the model: a file, or a folder, pattern or
         address (s3://...) of many.
-    data : FILE
+    training : FILE
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against : COLUMN|MODEL
         Another prediction of the same quantity for a double lift: a column, such as the current
@@ -73,7 +73,7 @@ def evaluate(
     from clearwood.cli.support.results import RESULTS
 
     outputs = files or []
-    inputs = [one for one in (model, test, data) if one is not None]
+    inputs = [one for one in (model, data, training) if one is not None]
     for path in outputs:
         check_output(path, *RESULTS, force=force, inputs=inputs, needs_ending=True)
     fitted = cw.load(model)
@@ -84,16 +84,16 @@ def evaluate(
         )
     if not reading.scan:
         workers.refuse()
-    rows = _rows(test, fitted, against, reading)
-    training = None if data is None else reading.table_for(fitted, data)
+    rows = _rows(data, fitted, against, reading)
+    trained = None if training is None else reading.table_for(fitted, training)
     other: Any = against
     if against is not None and against not in rows.names and Path(against).is_file():
-        other = _other(Path(against), fitted, test, rows, reading)
+        other = _other(Path(against), fitted, data, rows, reading)
     with workers.ready():
         result = cw.evaluate(
             fitted,
             rows,
-            training,
+            training=trained,
             against=other,
             rescale=rescale,
             threshold=threshold,
@@ -114,14 +114,14 @@ def evaluate(
     print_text(*(f"Wrote {path}" for path in outputs))
 
 
-def _rows(test: Path, fitted: Any, against: str | None, reading: Reading) -> "Table | Parts":
+def _rows(data: Path, fitted: Any, against: str | None, reading: Reading) -> "Table | Parts":
     """Read the new rows, with the column that predictions are compared with, if it is one."""
     keep = () if against is None else (against,)
-    return read_table(test, schema=fitted.schema_, keep=keep, constant=True, **vars(reading))
+    return read_table(data, schema=fitted.schema_, keep=keep, constant=True, **vars(reading))
 
 
 def _other(
-    path: Path, fitted: Any, test: Path, rows: "Table | Parts", reading: Reading
+    path: Path, fitted: Any, data: Path, rows: "Table | Parts", reading: Reading
 ) -> "Other | Any":
     """Return another model, or its predictions: it may use columns of the file that `rows` lack."""
     import clearwood as cw
@@ -131,7 +131,7 @@ def _other(
     other = cw.load(path)
     if isinstance(rows, Parts) or not isinstance(other, cw.models.TableModel):
         return path
-    theirs = read_table(test, schema=other.schema_, constant=True, **vars(reading))
+    theirs = read_table(data, schema=other.schema_, constant=True, **vars(reading))
     classes = getattr(fitted, "classes_", None)
     labels = [] if classes is None else [str(label) for label in classes]
     named = other_of(other, rows, labels, own=fitted.name, source=theirs)
