@@ -21,8 +21,8 @@ CASES = {
 }
 #: Trees of single rows divide them in ways that are equally good, of which rounding chooses one.
 TIES = {"bagging", "adaboost"}
-#: What limits others: single precision, and a smoothness found to within so much.
-TOLERANCES = {"xgboost": 2e-5, "gam": 1e-4, "glass": 1e-4, "local": 1e-4}
+#: Single precision limits others.
+TOLERANCES = {"xgboost": 2e-5}
 #: Others take no row weights, which an exposure needs.
 UNWEIGHTED = {"lars", "omp", "pls", "knn"}
 SLOW = {"mlp", "transformer", "cnn"}
