@@ -18,6 +18,8 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 	$(shell find src/clearwood/kernels -name "*.[ch]pp")
+# an editable install lists the modules: one that is new or moved needs it again
+MODULES := $(VENV)/modules-$(shell find src/clearwood -name "*.py" | sort | cksum | cut -d " " -f 1)
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist worksteal
@@ -47,12 +49,16 @@ $(VENV)/installed: WHAT = its dependencies (a minute or two)
 $(VENV)/installed-test: WHAT = the dependencies of its tests (about three minutes)
 $(VENV)/installed-docs: WHAT = the dependencies of its documentation (two minutes)
 
-$(VENV)/installed $(VENV)/installed-test $(VENV)/installed-docs: $(VENV)/made $(BUILT_FROM)
+$(MODULES): | $(VENV)/made
+	@rm -f $(VENV)/modules-*
+	@touch $@
+
+$(VENV)/installed $(VENV)/installed-test $(VENV)/installed-docs: $(VENV)/made $(BUILT_FROM) $(MODULES)
 	@echo "installing Clearwood and $(WHAT)"
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/compiled $(subst installed,unpacked,$@)
 	@touch $@
 
-$(VENV)/compiled: $(VENV)/made $(BUILT_FROM)
+$(VENV)/compiled: $(VENV)/made $(BUILT_FROM) $(MODULES)
 	@$(PIP) --no-deps --editable .
 	@touch $@
 

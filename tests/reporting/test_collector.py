@@ -48,7 +48,8 @@ def imported(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["learner", "pipeline"])
 def test_a_whole_report_imports_the_model_once(kind, imported):
-    data = cw.datasets.load("wine")
+    wine = cw.datasets.load("wine")
+    data = wine.select([*wine.features[:4], wine.target])
     X = data.X.to_frame("pandas")
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
     model = {

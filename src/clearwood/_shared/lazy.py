@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -74,14 +75,16 @@ def _where(package: str, folder: Path, name: str) -> str:
     homes = [
         f"{package}.{path.parent.name}"
         for path in sorted(folder.glob("[!_]*/__init__.py"))
-        if name in _public(path.read_text(encoding="utf-8"))
+        if name in _public(path)
     ]
     ways = " or ".join(f"from {home} import {name}" for home in homes)
     return f". Hint: {ways}" if ways else ""
 
 
-def _public(source: str) -> list[str]:
-    for node in ast.parse(source).body:
+@cache
+def _public(file: Path) -> list[str]:
+    """Return what a module lists; read once, as some libraries try every name they meet."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
     return []
