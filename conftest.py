@@ -1,10 +1,14 @@
 """What holds for examples in docstrings and pages as well as for tests."""
 
+import os
 import re
 import sys
 import tempfile
 
 import pytest
+
+# A fault of a step of a report ends the test, instead of becoming a note on the page.
+os.environ["CLEARWOOD_FAULTS"] = "raise"
 
 
 @pytest.fixture(autouse=True)

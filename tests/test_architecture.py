@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
@@ -208,9 +209,7 @@ def test_packages_are_used_through_their_public_names():
 # Inside a package, sub-folders stand in an order too
 
 #: Folders that still import each other. The list may only get shorter.
-MUTUAL: set[tuple[str, str]] = {
-    ("reporting", "reporting/sections"),
-}
+MUTUAL: set[tuple[str, str]] = set()
 
 
 #: The order of folders inside a package, left to right; those of one step may not import each
@@ -240,6 +239,7 @@ ORDER = {
         {"catalogue"},
         {"files", "over_parts", "selection"},
     ],
+    "reporting": [{"page"}, {"browser"}, {"collect"}, {"sections"}],
     "table": [{"."}, {"kinds"}, {"sources"}, {"roles"}, {"encoding"}, {"parts"}, {"reading"}],
 }
 
@@ -301,6 +301,40 @@ def test_no_two_folders_of_a_package_import_each_other():
     ]
     assert added == []
     assert MUTUAL - mutual == set(), "no longer mutual: take them from the list"
+
+
+#: Functions that word a result of their package.
+WORDING = {"fitted_to", "find_loss", "sentence_of", "shape_of"}
+
+
+def test_sections_of_a_page_import_nothing_that_computes():
+    """They word what `reporting.collect` has computed in steps, and draw it."""
+    computing = []
+    for module in sorted((ROOT / "reporting" / "sections").glob("*.py")):
+        for node in imports()[module]:
+            if isinstance(node, ast.Import):
+                computing += [
+                    (module.stem, alias.name) for alias in node.names if "." in alias.name
+                ]
+                continue
+            dotted = (node.module or "").split(".")
+            if dotted[0] == "scipy":
+                computing.append((module.stem, node.module))
+            if dotted[:2] == ["clearwood", "reporting"]:
+                words_only = dotted[2] in {"page", "sections"} or dotted[2:] in WORDED
+                computing += [] if words_only else [(module.stem, node.module)]
+            elif dotted[0] == "clearwood" and dotted[1] not in {"_shared", "plot"}:
+                computing += [
+                    (module.stem, alias.name)
+                    for alias in node.names
+                    if isfunction(getattr(import_module(node.module), alias.name))
+                    and alias.name not in WORDING
+                ]
+    assert computing == []
+
+
+#: Modules of a report that hold results, or write values for the page.
+WORDED = (["collect", "findings"], ["browser", "columns"])
 
 
 def place_of(folder: str, package: str) -> int:

@@ -30,6 +30,7 @@ def test_a_table_becomes_a_page_and_a_model(cli, claims):
     assert cw.load("best.cw").name in {"glm", "baseline"}
 
 
+@pytest.mark.filterwarnings("ignore:.*predictions are too low:clearwood.ClearwoodWarning")
 def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims):
     table = cw.read(claims, target="accidents")
     cw.benchmark(table, ["baseline", "glm"], tune=0, interval="hold-out", store="runs.db")

@@ -97,6 +97,15 @@ def test_a_report_has_the_section_where_a_column_is_protected():
     assert [section.title for section in page.sections] == ["Summary"]
 
 
+def test_groups_that_are_all_too_small_to_judge_have_a_page():
+    data = cw.datasets.insurance(300)
+    result = cw.audit(cw.learner("glm").fit(data), data, protected="gender", min_rows=1_000)
+    assert not result.groups[0].judged.any()
+    assert result.groups[0].plot().to_dict()["title"]["text"] == "Mean prediction by gender"
+    shown = next(section for section in audit_page(result).sections if section.name == "groups")
+    assert any(isinstance(block, Sheet) for block in shown.blocks)
+
+
 def test_a_report_without_rows_does_not_name_small_groups():
     rng = np.random.default_rng(1)
     town = np.array(["big"] * 200 + ["other"] * 196 + ["tiny"] * 4)

@@ -1,6 +1,7 @@
 """The page does not contradict itself: all sections speak from one set of findings."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,7 +56,8 @@ def findings(request):
     model = cw.learner(learner, **SMALL.get(learner, {})).fit(data)
     given = report_input(model, data)
     sections = ("summary", "data", "performance", "importance", "cautions")
-    return collect(given, title="", options=Options(quick=True, sections=sections))
+    found = collect(given, title="", options=Options(quick=True, sections=sections))
+    return replace(found, cautions=cautions(found))
 
 
 @pytest.fixture(scope="module")

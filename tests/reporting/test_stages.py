@@ -9,6 +9,7 @@ import pytest
 import clearwood as cw
 from clearwood import ClearwoodWarning, InputError
 from clearwood._shared.clock import Clock
+from clearwood.reporting import build
 from clearwood.reporting.collect.findings import Stage, Step
 from clearwood.reporting.collect.stages import Stages
 
@@ -28,13 +29,51 @@ def test_a_result_comes_back_with_its_time(monkeypatch):
         (MemoryError("full"), "MemoryError"),
     ],
 )
-def test_failures_are_kept_in_words(error, message):
+def test_failures_are_kept_in_words(error, message, monkeypatch):
+    monkeypatch.delenv("CLEARWOOD_FAULTS")
+
     def work():
         raise error
 
     stages = Stages()
     assert stages.run(Step.EFFECTS, work) is None
     assert message in stages.failures[Step.EFFECTS]
+
+
+def test_faults_surface_where_they_are_asked_to_and_input_errors_do_not(monkeypatch):
+    def work():
+        raise ZeroDivisionError
+
+    monkeypatch.setenv("CLEARWOOD_FAULTS", "raise")
+    with pytest.raises(ZeroDivisionError):
+        Stages().run(Step.EFFECTS, work)
+    test_failures_are_kept_in_words(InputError("no rows"), "no rows", monkeypatch)
+
+
+def test_an_audit_that_fails_is_a_note_of_its_section(monkeypatch):
+    def audit(*args, **options):
+        raise InputError("no group has enough rows")
+
+    monkeypatch.setattr("clearwood.reporting.collect.collector.audit", audit)
+    data = cw.datasets.insurance(200)
+    page = cw.report(cw.learner("glm").fit(data), data, quick=True, sections=["fairness"])
+    [note] = page.sections[0].blocks
+    assert note.title == "The groups could not be compared"
+    assert note.text == "No group has enough rows."
+
+
+def test_a_section_that_fails_is_a_note_unless_faults_surface(monkeypatch):
+    def section(findings):
+        raise InputError("nothing to write")
+
+    monkeypatch.setitem(build._WRITERS, "data", ("Data", section))
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("ols").fit(data)
+    with pytest.raises(InputError, match="nothing to write"):
+        cw.report(model, data, quick=True, sections=["data"])
+    monkeypatch.delenv("CLEARWOOD_FAULTS")
+    [written] = cw.report(model, data, quick=True, sections=["data"]).sections
+    assert written.blocks[0].title == "This section could not be written"
 
 
 def test_ctrl_c_is_not_kept_from_the_user():

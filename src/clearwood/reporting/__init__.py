@@ -1,9 +1,7 @@
 """The report: everything about a model on one page that works offline."""
 
-from clearwood.reporting.audit import audit_page
 from clearwood.reporting.build import report
 from clearwood.reporting.collect.findings import Performance
-from clearwood.reporting.evaluation import evaluation_page
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,
@@ -17,6 +15,7 @@ from clearwood.reporting.page.blocks import (
     Sheet,
     Widget,
 )
+from clearwood.reporting.pages import audit_page, evaluation_page
 from clearwood.reporting.result import Report
 
 __all__ = [

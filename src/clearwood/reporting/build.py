@@ -3,8 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import partial
 from typing import Any
 
 from altair.utils.schemapi import debug_mode
@@ -21,9 +20,11 @@ from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
 from clearwood.reporting.collect.findings import Findings, Options, Performance, Stage, Step
 from clearwood.reporting.collect.inputs import ReportInput, held_out_rows, report_input
+from clearwood.reporting.collect.stages import attempt
 from clearwood.reporting.comparison import compare
 from clearwood.reporting.page.blocks import Note, Section
 from clearwood.reporting.page.page import prepare
+from clearwood.reporting.pages import head
 from clearwood.reporting.result import Report
 from clearwood.reporting.sections import (
     cautions,
@@ -248,6 +249,8 @@ def report(
         # the figures are put together by our own code; checking each against Vega's schema again
         # takes longer than drawing them
         with debug_mode(False):  # noqa: FBT003 - its name says what is off
+            points, _ = attempt(lambda: cautions.cautions(findings), expected=())
+            findings = replace(findings, cautions=points or ())
             written = _written(findings, chosen)
     return Report(
         title=findings.title,
@@ -257,7 +260,7 @@ def report(
         test=_numbers_of(findings.test_performance),
         test_gap=findings.test_gap,
         test_contradicts=findings.test_contradicts,
-        cautions=cautions.cautions(findings),
+        cautions=findings.cautions,
         model=inputs.model,
         benchmark=benchmark,
     )
@@ -341,9 +344,8 @@ def _written(findings: Findings, options: Options) -> list[Section]:
             prepare()
             writing = Stage(Step.WRITING, clock.passed)
             findings = replace(findings, stages=(*findings.stages, writing))
-        try:
-            section = write(findings)
-        except Exception as error:
+        section, error = attempt(partial(write, findings), expected=())
+        if error is not None:
             reason = sentence(f"{type(error).__name__}: {error}")
             section = Section(name, title, (Note("This section could not be written", reason),))
         if section is not None:
@@ -352,16 +354,13 @@ def _written(findings: Findings, options: Options) -> list[Section]:
 
 
 def _about(findings: Findings) -> tuple[tuple[str, str], ...]:
-    target = findings.target or "not in the table"
-    if findings.task is not None:
-        target += f" ({findings.task})"
     rows, columns = findings.n_all, len(findings.features)
-    return (
-        ("Target", target),
-        ("Model", findings.name),
+    return head(
+        findings.target,
+        findings.task,
+        findings.name,
         ("Data", f"{count(rows, 'row')}, {count(columns, 'column')} used"),
         ("Rows on this page", _rows_on_the_page(findings)),
-        ("Made", f"{datetime.now(UTC):%Y-%m-%d} with Clearwood {version('clearwood')}"),
     )
 
 

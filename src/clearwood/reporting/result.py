@@ -11,9 +11,8 @@ from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Interval
 from clearwood.files import atomic_write
 from clearwood.reporting.collect.findings import Performance
-from clearwood.reporting.page.blocks import Block, Chart, Choice, More, Section
+from clearwood.reporting.page.blocks import Block, Caution, Chart, Choice, More, Section
 from clearwood.reporting.page.page import render
-from clearwood.reporting.sections.cautions import Caution
 
 __all__ = ["Report"]
 

@@ -330,11 +330,11 @@ class Factors(Result):
         if term.errors is not None:
             is_line = term.is_line and cell[0] == 0
             value = float(term.powers[0, 1]) if is_line and term.powers is not None else effect
-            line |= self._uncertainty(value, float(term.errors[cell]))
+            line |= self.uncertainty_of(value, float(term.errors[cell]))
         return line
 
-    def _uncertainty(self, effect: float, error: float) -> dict[str, float | None]:
-        """Return the standard error of an effect, its interval and p-value."""
+    def uncertainty_of(self, effect: float, error: float) -> dict[str, float | None]:
+        """Return the standard error, the ends of the interval and the p-value of an effect."""
         if not np.isfinite(error):
             return dict.fromkeys(_ERRORS)
         law = stats.t(self.freedom) if np.isfinite(self.freedom) else stats.norm()

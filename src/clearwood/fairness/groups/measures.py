@@ -253,9 +253,9 @@ class GroupMeasures(Result):
 
     @property
     def main_measure(self) -> str:
-        """The measure that compares groups."""
+        """The measure that compares groups; their mean predictions where none is judged."""
         names = ("impact_ratio", "ratio", "difference")
-        return next(name for name in names if name in self.values)
+        return next((name for name in names if name in self.values), "mean_prediction")
 
     def __repr__(self) -> str:
         judged = int(self.judged.sum())

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any, Literal
 
 from clearwood._shared.draws import draw_rows
@@ -19,7 +18,6 @@ from clearwood.explanation import (
     Shapley,
     TermTable,
     TrainingCurve,
-    Unit,
     attention,
     coefficients,
     factors_of_game,
@@ -30,7 +28,6 @@ from clearwood.table import Table
 
 __all__ = [
     "EVALUATIONS",
-    "PartsKind",
     "attention_of",
     "coefficients_of",
     "decomposition_of",
@@ -39,7 +36,6 @@ __all__ = [
     "factors_of",
     "one_tree_of",
     "over_rows",
-    "parts_kind",
     "shapley_of",
     "some_rows",
     "terms_of",
@@ -55,34 +51,6 @@ _MOST_CELLS = 20_000
 #: Evaluations for one row, and background rows, where Shapley values are estimated.
 EVALUATIONS = 2000
 _BACKGROUND_ROWS = 25
-
-
-class PartsKind(StrEnum):
-    """How the parts of a prediction combine, which decides how the page writes them."""
-
-    SUM = "sum"  # parts add up to the prediction itself
-    ODDS = "odds"  # parts are log odds: each multiplies the odds
-    FACTOR = "factor"  # parts are logs: each multiplies the prediction
-    SCORE = "score"  # parts add up to a score that some other link turns into the prediction
-
-
-_PARTS = {
-    Unit.PREDICTION: PartsKind.SUM,
-    Unit.PROBABILITY: PartsKind.SUM,
-    Unit.LOG_ODDS: PartsKind.ODDS,
-    Unit.LOG_MEAN: PartsKind.FACTOR,
-}
-
-
-def parts_kind(unit: Unit) -> PartsKind:
-    """Return how numbers of a unit combine.
-
-    Examples
-    --------
-    >>> parts_kind(Unit.LOG_ODDS)
-    <PartsKind.ODDS: 'odds'>
-    """
-    return _PARTS.get(unit, PartsKind.SCORE)
 
 
 def over_rows(explanation: Explanation, rows: Table) -> Explanation:

@@ -1,6 +1,7 @@
 """From a model and its data to findings: every explanation computed once, within budgets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import log2
@@ -15,23 +16,28 @@ from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import count, duration
 from clearwood.benchmarking import (
     Choosing,
+    Difference,
     LearningCurve,
+    SelectionFrequency,
     TwoWays,
     learning_curve,
     two_ways_without,
 )
 from clearwood.checks import (
     Drift,
+    Events,
     Leakage,
     Twins,
     association,
     drift,
+    events,
     leakage,
     repeated_units,
     trend,
     twins,
 )
 from clearwood.condensing import Condensed
+from clearwood.evaluation import ByColumn
 from clearwood.explanation import (
     Agreement,
     Decomposition,
@@ -42,7 +48,7 @@ from clearwood.explanation import (
     leaves_of,
     readable_order,
 )
-from clearwood.fairness import stand_ins_in
+from clearwood.fairness import Audit, audit, stand_ins_in, used_columns
 from clearwood.models import Extrapolation, Learner, outside_training
 from clearwood.reporting.browser.page_model import PageModel, page_model
 from clearwood.reporting.collect.answers import (
@@ -66,19 +72,28 @@ from clearwood.reporting.collect.findings import (
     Findings,
     Inside,
     Options,
+    PageTree,
     Performance,
     Step,
 )
 from clearwood.reporting.collect.inputs import ReportInput
-from clearwood.reporting.collect.performance import gap_between, of_benchmark, of_rows
+from clearwood.reporting.collect.page_tree import page_tree
+from clearwood.reporting.collect.performance import (
+    by_columns,
+    diagnostics_of,
+    gap_between,
+    misfit,
+    of_benchmark,
+    of_rows,
+)
 from clearwood.reporting.collect.privacy import (
     coarse_drift,
     coarse_grid,
     coarse_performance,
     coarse_profile,
 )
-from clearwood.reporting.collect.stages import Stages
-from clearwood.table import Column, Profile, StandIn, Table, profile
+from clearwood.reporting.collect.stages import Stages, attempt
+from clearwood.table import NUMERIC, Column, Profile, StandIn, Table, are_few_levels, profile
 
 __all__ = ["SECTIONS", "Budgets", "budgets_of", "collect"]
 
@@ -88,14 +103,28 @@ T = TypeVar("T")
 SECTIONS: dict[str, tuple[Step, ...]] = {
     "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.TEST, Step.CONDENSE),
     "data": (Step.ASSOCIATION, Step.TWINS),
-    "performance": (Step.PERFORMANCE, Step.TEST, Step.LEARNING_CURVE),
+    "performance": (
+        Step.PERFORMANCE,
+        Step.COMPARISON,
+        Step.DIAGNOSTICS,
+        Step.TEST,
+        Step.TEST_COLUMNS,
+        Step.LEARNING_CURVE,
+    ),
     "terms": (Step.DECOMPOSITION, Step.TERMS),
     "table": (Step.FACTORS,),
-    "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
-    "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
+    "importance": (
+        Step.DECOMPOSITION,
+        Step.EFFECTS,
+        Step.INTERACTIONS,
+        Step.AGREEMENT,
+        Step.PERFORMANCE,
+        Step.OBSERVED,
+    ),
+    "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL, Step.PAGE_TREE),
     "network": (Step.NETWORK,),
-    "tree": (Step.CONDENSE, Step.PAGE_MODEL),
-    "fairness": (),
+    "tree": (Step.CONDENSE, Step.PAGE_MODEL, Step.PAGE_TREE),
+    "fairness": (Step.AUDIT,),
     "cautions": (
         Step.ASSOCIATION,
         Step.EFFECTS,
@@ -114,6 +143,10 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
 
 #: Columns whose effects are shown, pairs whose interaction is, and columns one click away.
 MOST_EFFECTS, MOST_INTERACTIONS, MORE_EFFECTS = 12, 4, 24
+#: Columns of test rows whose bands are shown.
+MOST_TEST_COLUMNS = 20
+#: Bands of protected columns of numbers, which a report chooses itself.
+_BANDS = 4
 
 # The most values of a column at which its effect is evaluated.
 _POINTS = 40
@@ -189,7 +222,13 @@ _SHARES = {
     Step.SHAPLEY: 0.15,
     Step.LEARNING_CURVE: 0.15,
     Step.CONDENSE: 0.15,
+    Step.DIAGNOSTICS: 0.05,
+    Step.OBSERVED: 0.05,
+    Step.TEST_COLUMNS: 0.05,
+    Step.AUDIT: 0.1,
 }
+# What cautions are found from, whichever sections are written.
+_ALWAYS = {Step.PREDICTIONS, Step.PROFILES, Step.PROTECTED, Step.EVENTS}
 
 
 def budgets_of(options: Options) -> Budgets:
@@ -216,7 +255,8 @@ def collect(given: ReportInput, *, title: str, options: Options) -> Findings:
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
     if not options.has_rows:
         wanted -= {Step.SHAPLEY, Step.PAGE_MODEL, Step.CONDENSE, Step.FACTORS}
-    plan = tuple(step for step in Step if step in {*wanted, Step.PREDICTIONS, Step.PROFILES})
+    wanted |= _ALWAYS
+    plan = tuple(step for step in Step if step in wanted)
     stages = Stages(plan, quotes=options.has_rows)
     with stages.shown("report"):
         return Collector(given, options, stages, wanted).findings(title)
@@ -248,13 +288,20 @@ class Collector:
             findings,
             inside=self._when(Step.NETWORK, lambda: self._inside(findings)),
             condensed=self._when(Step.CONDENSE, self._condensed),
+            protected_used=self._protected_used(findings),
+            events=self._events(findings),
             leakage=self._leakage(findings),
             stand_ins=self._stand_ins(findings),
             twins=self._when(Step.TWINS, lambda: self._twins(findings)),
             drift=self._drift(findings),
         )
         findings = self._related(findings)
-        findings = replace(findings, without=self._without(findings))
+        findings = replace(
+            findings,
+            without=self._without(findings),
+            page_tree=self._page_tree(findings),
+            audits=self._audits(findings),
+        )
         if not self.options.has_rows and findings.drift is not None:
             findings = replace(findings, drift=coarse_drift(findings.drift))
         return replace(
@@ -537,12 +584,14 @@ class Collector:
     # Performance
 
     def _performances(self, findings: Findings) -> Findings:
-        tested = self._tested()
+        tested = self._diagnosed(self._tested())
         performance = self._when(Step.PERFORMANCE, lambda: self._performance(findings, tested))
+        if performance is not tested:
+            performance = self._diagnosed(performance)
         gap = None
         if tested is not None and performance is not None and performance.rows == "out-of-fold":
             gap = gap_between(tested, performance)
-        return replace(
+        findings = replace(
             findings,
             performance=performance,
             test_performance=tested,
@@ -550,7 +599,76 @@ class Collector:
             out_of_fold=self._out_of_fold(),
             choosing=self._choosing(),
             learning_curve=self._learning_curve(),
+            observed=self._observed(findings, performance),
         )
+        findings = self._compared(findings)
+        return self._test_columns(findings)
+
+    def _diagnosed(self, performance: Performance | None) -> Performance | None:
+        """Add calibration and rankings, on a page that may show rows."""
+        evaluation = None if performance is None else performance.evaluation
+        if performance is None or evaluation is None or not self.options.has_rows:
+            return performance
+        seconds = self.seconds_of(Step.DIAGNOSTICS)
+        found = self._when(Step.DIAGNOSTICS, lambda: diagnostics_of(evaluation, seconds))
+        return replace(performance, diagnostics=found or {})
+
+    def _compared(self, findings: Findings) -> Findings:
+        """Compare the model with the best learner, and count the columns that folds chose."""
+        bench, chosen = findings.benchmark, findings.chosen
+        if bench is None:
+            return findings
+
+        def compare() -> tuple[Difference | None, dict[str, SelectionFrequency]]:
+            best, better = bench.learners[0], None
+            if chosen is not None and best != chosen:
+                gap = bench.compare(chosen, best)
+                better = gap if gap.clear and gap.difference > 0 else None
+            return better, {name: bench.selection(name) for name in bench.selecting}
+
+        better, selections = self.stages.run(Step.COMPARISON, compare) or (None, {})
+        return replace(findings, better=better, selections=selections)
+
+    def _observed(
+        self, findings: Findings, performance: Performance | None
+    ) -> Mapping[str, ByColumn]:
+        """Compare observed and expected for the columns with effects."""
+        evaluation = None if performance is None else performance.evaluation
+        if evaluation is None or not findings.effects or not self.options.has_rows:
+            return {}
+        clock, shown = Clock(self.seconds_of(Step.OBSERVED)), findings.classes_shown
+        label = shown[0] if shown else None
+
+        def compare() -> dict[str, ByColumn]:
+            found: dict[str, ByColumn] = {}
+            for name in findings.effects:
+                # another table may lack the column, and classes have no probabilities
+                with suppress(InputError):
+                    if not clock.is_over:
+                        found[name] = evaluation.by(name, label=label)
+            return found
+
+        return self._when(Step.OBSERVED, compare) or {}
+
+    def _test_columns(self, findings: Findings) -> Findings:
+        """Compare observed and expected by column of test rows, and of held-out rows."""
+        held, test = findings.performance, findings.test_performance
+        evaluation = None if test is None else test.evaluation
+        if evaluation is None or not self.options.has_rows:
+            return findings
+        clock = Clock(self.seconds_of(Step.TEST_COLUMNS))
+
+        def compare() -> tuple[list[ByColumn], dict[str, ByColumn]]:
+            every = by_columns(evaluation, ((n,) for n in evaluation.table.features), clock)
+            parts = sorted(every, key=misfit, reverse=True)[:MOST_TEST_COLUMNS]
+            own = None if held is None or not findings.is_test_apart else held.evaluation
+            if own is None:
+                return parts, {}
+            names = [part.columns for part in parts if part.columns[0] in own.table.names]
+            return parts, {part.columns[0]: part for part in by_columns(own, names, clock)}
+
+        parts, beside = self._when(Step.TEST_COLUMNS, compare) or ([], {})
+        return replace(findings, test_columns=tuple(parts), held_out_columns=beside)
 
     def _performance(self, findings: Findings, tested: Performance | None) -> Performance:
         """Return the performance on held-out rows if there are some, else on the table's."""
@@ -677,11 +795,11 @@ class Collector:
         predictions = findings.predictions
         if is_label and findings.page_model.data is None and predictions is not None:
             return ("prediction",), predictions[findings.sample_rows, None]
-        try:
-            predicted = self.given.predictor.predict(findings.sample_rows)
-        except Exception:  # the step that predicts all rows has the reason
+        predictor = self.given.predictor
+        predicted, error = attempt(lambda: predictor.predict(findings.sample_rows))
+        if error is not None:  # the step that predicts all rows has the reason
             return (), None
-        return self.given.predictor.outputs, predicted
+        return predictor.outputs, predicted
 
     def _inside(self, findings: Findings) -> Inside | None:
         """Look into a network; at no row, on a page without rows."""
@@ -722,6 +840,49 @@ class Collector:
             Step.LEAKAGE,
             lambda: leakage(self.table, columns=findings.features, seed=self.seed),
         )
+
+    def _page_tree(self, findings: Findings) -> PageTree | None:
+        """Lay the condensed tree out for the page."""
+        condensed = findings.condensed
+        if condensed is None:
+            return None
+        return self._when(Step.PAGE_TREE, lambda: page_tree(findings, condensed))
+
+    def _audits(self, findings: Findings) -> tuple[Audit, ...]:
+        """Compare groups of the protected columns: of held-out rows, and of test rows."""
+        table = findings.table
+        names = [name for name in table.protected if name != table.target]
+        if not names:
+            return ()
+        numbers = [name for name in names if table.kind(name) in NUMERIC]
+        bands = {name: _BANDS for name in numbers if not are_few_levels(table[name].values)}
+        options: dict[str, Any] = {"protected": names, "bands": bands or None, "causes": False}
+        bench, clock = findings.benchmark, Clock(self.seconds_of(Step.AUDIT))
+
+        def compare() -> tuple[Audit, ...]:
+            audits: list[Audit] = []
+            if bench is not None and findings.chosen is not None and findings.same_rows:
+                of_bench = audit(bench, learner=findings.chosen, fitted=findings.model, **options)
+                audits.append(of_bench)
+            if not audits or (findings.is_test_apart and not clock.is_over):
+                audits.append(audit(findings.model, table, test=findings.test, **options))
+            return tuple(audits)
+
+        return self._when(Step.AUDIT, compare) or ()
+
+    def _protected_used(self, findings: Findings) -> tuple[str, ...]:
+        names = [name for name in findings.table.protected if name in findings.used]
+        if not names:
+            return ()
+        work = partial(used_columns, findings.model, self.table, names)
+        return self._when(Step.PROTECTED, work) or ()
+
+    def _events(self, findings: Findings) -> Events | None:
+        if findings.target is None or findings.target not in self.table.names:
+            return None
+        beside = [findings.target, self.table.exposure]
+        rows = self.table.select([*findings.used, *filter(None, beside)])
+        return self._when(Step.EVENTS, lambda: events(rows))
 
     def _stand_ins(self, findings: Findings) -> tuple[StandIn, ...]:
         protected = findings.table.protected

@@ -12,24 +12,34 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
-from clearwood.checks import events
-from clearwood.fairness import used_columns
+from clearwood.explanation import Unit
 from clearwood.models import Learner, chooses_columns, chosen_columns, has_probabilities
 from clearwood.reporting.browser.page_model import PageModel
+from clearwood.reporting.browser.tree_places import Places
+from clearwood.reporting.page.blocks import Caution
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
+    from clearwood._shared.results import Result
     from clearwood.benchmarking import (
         Benchmark,
         Choosing,
         Difference,
         IdenticalRows,
         LearningCurve,
+        SelectionFrequency,
         TwoWays,
     )
     from clearwood.checks import Association, Drift, Events, Leakage, RepeatedUnits, Trend, Twins
-    from clearwood.condensing import Condensed
-    from clearwood.evaluation import CalibrationCurve, Evaluation, Interval, Measures, Residuals
+    from clearwood.condensing import Condensed, Rules
+    from clearwood.evaluation import (
+        ByColumn,
+        CalibrationCurve,
+        Evaluation,
+        Interval,
+        Measures,
+        Residuals,
+    )
     from clearwood.explanation import (
         Agreement,
         Attention,
@@ -45,17 +55,24 @@ if TYPE_CHECKING:
         TermTable,
         TrainingCurve,
     )
+    from clearwood.fairness import Audit
     from clearwood.models import Extrapolation
     from clearwood.table import Profile, StandIn
 
 __all__ = [
+    "HANDFUL",
     "LEAST_IMPORTANCE",
     "LEAST_INTERACTION",
     "EffectViews",
+    "EvaluationFindings",
     "Findings",
     "Inside",
     "Options",
+    "PageModel",
+    "PageTree",
+    "PartsKind",
     "Performance",
+    "Places",
     "Stage",
     "Step",
 ]
@@ -66,6 +83,10 @@ LEAST_INTERACTION = 0.005
 LEAST_IMPORTANCE = 0.01
 #: A column with at least this share of the variation carries the model.
 CARRIES = 2 / 3
+#: Groups of fewer rows are not shown on a page without rows.
+HANDFUL = 5
+#: Classes drawn in one figure; more lines cannot be told apart.
+MOST_CLASSES = 5
 #: Columns that are called the most important.
 _TOP = 3
 # A share of the variation that is rounding.
@@ -88,13 +109,22 @@ class Step(StrEnum):
     MORE_EFFECTS = "more effects"
     AGREEMENT = "agreement"
     PERFORMANCE = "performance"
+    COMPARISON = "comparison of learners"
+    DIAGNOSTICS = "calibration and rankings"
+    OBSERVED = "observed and expected"
+    PAIRS = "pairs of columns"
     HELD_OUT = "held-out predictions"
     TEST = "test rows"
+    TEST_COLUMNS = "test rows by column"
     LEARNING_CURVE = "learning curve"
     SHAPLEY = "Shapley values"
     NETWORK = "inside the network"
     PAGE_MODEL = "model in the page"
     CONDENSE = "one tree"
+    PAGE_TREE = "tree in the page"
+    AUDIT = "groups of protected columns"
+    PROTECTED = "use of protected columns"
+    EVENTS = "events"
     LEAKAGE = "leakage"
     STAND_INS = "stand-ins of protected columns"
     WITHOUT = "without suspicious columns"
@@ -176,6 +206,52 @@ class Inside:
     attention: "Attention | None" = None
 
 
+@dataclass(frozen=True, eq=False)
+class PageTree:
+    """The condensed tree as the page shows it.
+
+    Parameters
+    ----------
+    places
+        The tree laid out, with rows counted at every place; None where nothing is certified.
+    rules
+        Its leaves in words; None where they are too many or cannot be written, with the reason.
+    ways
+        The way that each row of the page takes.
+    """
+
+    places: Places | None = None
+    rules: "Rules | None" = None
+    no_rules: str = ""
+    ways: tuple[str, ...] = ()
+
+
+class PartsKind(StrEnum):
+    """How the parts of a prediction combine, which decides how the page writes them."""
+
+    SUM = "sum"  # parts add up to the prediction itself
+    ODDS = "odds"  # parts are log odds: each multiplies the odds
+    FACTOR = "factor"  # parts are logs: each multiplies the prediction
+    SCORE = "score"  # parts add up to a score that some other link turns into the prediction
+
+    @classmethod
+    def of(cls, unit: Unit) -> "PartsKind":
+        """Return how numbers of a unit combine.
+
+        Examples
+        --------
+        >>> PartsKind.of(Unit.LOG_ODDS)
+        <PartsKind.ODDS: 'odds'>
+        """
+        kinds = {
+            Unit.PREDICTION: cls.SUM,
+            Unit.PROBABILITY: cls.SUM,
+            Unit.LOG_ODDS: cls.ODDS,
+            Unit.LOG_MEAN: cls.FACTOR,
+        }
+        return kinds.get(unit, cls.SCORE)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Performance:
     """How well the model predicts some rows.
@@ -202,6 +278,9 @@ class Performance:
         Beside the loss; None where they make no sense.
     evaluation
         The predictions of these rows, for what is computed from them; None where they are not kept.
+    diagnostics
+        Smooth calibration, lift, double lift, and ROC or Lorenz curve of these predictions, by
+        name, as far as they have them.
     """
 
     rows: Literal["out-of-fold", "test", "training"]
@@ -215,6 +294,7 @@ class Performance:
     calibration: "CalibrationCurve | None" = None
     residuals: "Residuals | None" = None
     evaluation: "Evaluation | None" = None
+    diagnostics: "Mapping[str, Result]" = field(default_factory=dict)
     sampled_of: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -245,6 +325,28 @@ class Performance:
         if self.against_baseline is not None:
             return not self.against_baseline.clear
         return self.baseline is not None and self.risk.high > self.baseline
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EvaluationFindings:
+    """What the page of an evaluation is written from.
+
+    Parameters
+    ----------
+    parts
+        Lift, calibration, rankings and the like, by name, as far as the predictions have them.
+    columns, pairs
+        Observed against expected by column, and by pair of the columns that are most off; those
+        that are clearly off first.
+    failures
+        Why a step has no result.
+    """
+
+    evaluation: "Evaluation"
+    parts: "Mapping[str, Result]" = field(default_factory=dict)
+    columns: "tuple[ByColumn, ...]" = ()
+    pairs: "tuple[ByColumn, ...]" = ()
+    failures: Mapping[Step, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -310,6 +412,24 @@ class Findings:
     test_performance, test_gap
         Where the outcome of test rows is known: how well the model predicts them, and their risk
         less that of `performance` where this is of other held-out rows.
+    observed
+        Observed against expected by column, for the columns with effects: of `performance`.
+    test_columns, held_out_columns
+        The same for all columns of test rows, those that are clearly off first, and for the other
+        held-out rows.
+    audits
+        What the model predicts for groups of protected columns: of held-out rows, of test rows.
+    protected_used
+        The protected columns with which predictions change while all others stay as they are.
+    events
+        The events of the table, for the columns of the model.
+    better
+        The learner of the benchmark that predicts better than this model beyond chance, and by how
+        much.
+    selections
+        How often the folds of a learner that chooses columns chose each, by learner.
+    page_tree
+        The condensed tree as the page shows it.
     choosing
         What it costs to choose the best of the benchmark's learners.
     twins
@@ -321,6 +441,8 @@ class Findings:
         Keys or columns that identify repeated units; what the target changes along.
     in_parts
         The rows, where the table is only a sample of them because they are read in parts.
+    cautions
+        What to be careful about, the most serious first; found from all of the above.
     drift
         How the test rows differ from the table's, or its later rows from the earlier ones.
     """
@@ -367,6 +489,15 @@ class Findings:
     performance: Performance | None = None
     test_performance: Performance | None = None
     test_gap: "Interval | None" = None
+    observed: "Mapping[str, ByColumn]" = field(default_factory=dict)
+    test_columns: "tuple[ByColumn, ...]" = ()
+    held_out_columns: "Mapping[str, ByColumn]" = field(default_factory=dict)
+    audits: "tuple[Audit, ...]" = ()
+    protected_used: tuple[str, ...] = ()
+    events: "Events | None" = None
+    better: "Difference | None" = None
+    selections: "Mapping[str, SelectionFrequency]" = field(default_factory=dict)
+    page_tree: PageTree | None = None
     choosing: "Choosing | None" = None
     learning_curve: "LearningCurve | None" = None
     leakage: "Leakage | None" = None
@@ -379,6 +510,7 @@ class Findings:
     test: Table | None = None
     in_parts: "InParts | None" = None
     options: Options = field(default_factory=Options)
+    cautions: tuple[Caution, ...] = ()
     stages: tuple[Stage, ...] = ()
     failures: Mapping[Step, str] = field(default_factory=dict)
     warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
@@ -475,12 +607,6 @@ class Findings:
         return tuple(name for name in self.features if name in chosen)
 
     @cached_property
-    def protected_used(self) -> tuple[str, ...]:
-        """The protected columns with which predictions change while all others stay as they are."""
-        taken = [name for name in self.table.protected if name in self.used]
-        return used_columns(self.model, self.table, taken) if taken else ()
-
-    @cached_property
     def unused(self) -> tuple[str, ...]:
         """Features that do not change the prediction, as far as this is exact; never all."""
         idle = {*self.features} - {*self.used}
@@ -539,12 +665,18 @@ class Findings:
         return tuple(entry.column for entry in entries if entry.is_proxy)
 
     @cached_property
-    def events(self) -> "Events | None":
-        """The events of the table, for the columns of the model."""
-        if self.target is None or self.target not in self.table.names:
-            return None
-        beside = [self.target, self.table.exposure]
-        return events(self.table.select([*self.used, *filter(None, beside)]))
+    def classes_shown(self) -> tuple[str, ...]:
+        """The classes that figures show, the most frequent first; none if there are two."""
+        if len(self.classes) <= 2:
+            return ()
+        counts = np.zeros(len(self.classes))
+        if self.predictions is not None and self.predictions.ndim == 2:
+            counts = self.predictions.mean(axis=0)
+        order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+        shown = tuple(self.classes[k] for k in order)
+        if self.options.has_rows:
+            return shown
+        return tuple(name for name in shown if self.class_rows.get(name, 0) >= HANDFUL)
 
     @property
     def suspects(self) -> tuple[str, ...]:

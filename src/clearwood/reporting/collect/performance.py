@@ -1,13 +1,19 @@
 """Performance of a model: from the benchmark, on held-out rows, or on its own."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking import Benchmark, Difference
 from clearwood.evaluation import (
+    ByColumn,
     Evaluation,
     Interval,
     Mean,
@@ -20,15 +26,26 @@ from clearwood.evaluation import (
 )
 from clearwood.fitted import FittedModel
 from clearwood.losses import Loss, Needs, loss_of_predictions
-from clearwood.reporting.collect.findings import Performance
+from clearwood.reporting.collect.findings import EvaluationFindings, Performance, Step
 from clearwood.reporting.collect.inputs import ReportInput
+from clearwood.reporting.collect.stages import Stages
 from clearwood.table import Table
 
-__all__ = ["gap_between", "of_benchmark", "of_rows"]
+__all__ = [
+    "by_columns",
+    "diagnostics_of",
+    "evaluation_findings",
+    "gap_between",
+    "misfit",
+    "of_benchmark",
+    "of_rows",
+]
 
 _CONFIDENCE = 0.9
 #: Of 20 models that predict test rows as well as held-out ones, one is said not to.
 _CONFIDENCE_OF_GAP = 0.95
+#: Columns and pairs of columns that the page of an evaluation shows.
+_MOST_COLUMNS, _PAIRED, _MOST_PAIRS = 40, 7, 6
 #: Losses of positive predictions alone.
 _POSITIVE_ONLY = ("poisson", "gamma", "tweedie")
 
@@ -102,6 +119,67 @@ def _beside_rival(bench: Benchmark, learner: str, threshold: float | None) -> Ev
         return bench.evaluation(learner, against=rivals[0], threshold=threshold)
     except InputError:  # predictions without a ratio, or not of the same rows
         return plain
+
+
+def diagnostics_of(evaluation: Evaluation, seconds: float | None) -> dict[str, Result]:
+    """Return calibration and rankings of predictions, as far as they have them."""
+    clock = Clock(seconds)
+    found: dict[str, Result] = {}
+    for name in ("smooth_calibration", "lift", "roc", "lorenz"):
+        # numbers have no thresholds, negative ones no Lorenz curve, which classes do without
+        if (name == "smooth_calibration" and len(evaluation.classes) > 2) or clock.is_over:
+            continue
+        if name == "lorenz" and evaluation.classes:
+            continue
+        with suppress(InputError):
+            found[name] = getattr(evaluation, name)()
+        if name == "lift" and name in found and evaluation.against is not None:
+            found["double_lift"] = evaluation.lift(against=evaluation.against)
+    return found
+
+
+def evaluation_findings(evaluation: Evaluation) -> EvaluationFindings:
+    """Compute what the page of an evaluation shows."""
+    stages = Stages((Step.DIAGNOSTICS, Step.OBSERVED, Step.PAIRS))
+    with stages.shown("evaluation"):
+        parts = stages.run(Step.DIAGNOSTICS, evaluation.parts)
+        names = list(evaluation.table.features)[:_MOST_COLUMNS]
+        columns = stages.run(Step.OBSERVED, lambda: _worst_first(evaluation, zip(names))) or []
+        chosen = [part.columns[0] for part in columns[:_PAIRED]]
+        pairs = stages.run(Step.PAIRS, lambda: _worst_first(evaluation, combinations(chosen, 2)))
+    return EvaluationFindings(
+        evaluation=evaluation,
+        parts=parts or {},
+        columns=tuple(columns),
+        pairs=tuple(pairs or ())[:_MOST_PAIRS],
+        failures=stages.failures,
+    )
+
+
+def _worst_first(evaluation: Evaluation, several: Iterable[tuple[str, ...]]) -> list[ByColumn]:
+    return sorted(by_columns(evaluation, several), key=misfit, reverse=True)
+
+
+def by_columns(
+    evaluation: Evaluation, several: Iterable[tuple[str, ...]], clock: Clock | None = None
+) -> Iterator[ByColumn]:
+    """Compare observed and expected means in the bands of columns, or pairs, that have some."""
+    for names in several:
+        if clock is not None and clock.is_over:
+            return
+        with suppress(InputError):  # a column without values, or a model without probabilities
+            part = evaluation.by(*names)
+            if len(part.rows) > 1:
+                yield part
+
+
+def misfit(part: ByColumn) -> tuple[int, float]:
+    """Return how many bands are clearly off, and how far bands are off relative to chance."""
+    equal = 1.0 if part.compared == "ratio" else 0.0
+    half = (part.high - part.low) / 2
+    known = half > 0
+    off = ((part.value - equal)[known] / half[known]) ** 2
+    return int(part.misses.sum()), float(np.mean(off)) if known.any() else 0.0
 
 
 def of_rows(

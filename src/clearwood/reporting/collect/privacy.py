@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import number
 from clearwood.checks import Drift
-from clearwood.reporting.collect.findings import Performance
+from clearwood.reporting.collect.findings import HANDFUL, Performance
 from clearwood.table import Column, Kind, Profile
 from clearwood.table import profile as profile_of
 
-__all__ = ["HANDFUL", "coarse_drift", "coarse_grid", "coarse_performance", "coarse_profile"]
+__all__ = ["coarse_drift", "coarse_grid", "coarse_performance", "coarse_profile"]
 
-#: Groups of fewer rows are not shown.
-HANDFUL = 5
 # Extreme quantiles of groups with fewer rows are single rows.
 _ROWS_OF_QUANTILES = 50
 _OUTER = 0.05

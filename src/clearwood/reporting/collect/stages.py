@@ -1,5 +1,6 @@
 """Steps of the work: each timed, shown, and allowed to fail without ending the page."""
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,9 +13,34 @@ from clearwood._shared.progress import Step as Shown
 from clearwood._shared.progress import progress
 from clearwood.reporting.collect.findings import Stage, Step
 
-__all__ = ["Stages"]
+__all__ = ["Stages", "attempt"]
 
 T = TypeVar("T")
+
+#: Set to "raise", it lets faults end the page, as in the tests.
+_FAULTS = "CLEARWOOD_FAULTS"
+
+
+def attempt(
+    work: Callable[[], T], *, expected: type[Exception] | tuple[()] = InputError
+) -> tuple[T | None, Exception | None]:
+    """Return the result of a part of a page, or the error that left it out.
+
+    All that keeps an error from ending the page stands here. An error that is not expected is a
+    fault of the library or of the model: with ``CLEARWOOD_FAULTS=raise`` in the environment it
+    ends the page.
+
+    Examples
+    --------
+    >>> attempt(lambda: 2 + 3)
+    (5, None)
+    """
+    try:
+        return work(), None
+    except Exception as error:
+        if not isinstance(error, expected) and os.environ.get(_FAULTS) == "raise":
+            raise
+        return None, error
 
 
 @dataclass
@@ -48,16 +74,14 @@ class Stages:
         if step in self.plan:
             self._count(self.plan.index(step), note=str(step))
         clock = Clock()
-        result: T | None = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            try:
-                result = work()
-            except Exception as error:
-                name = type(error).__name__
-                reason = str(error) if isinstance(error, InputError) else f"{name}: {error}"
-                withheld = f"{name}; the message is left out, because it may contain values"
-                self.failures[step] = reason if self.quotes else withheld
+            result, error = attempt(work)
+        if error is not None:
+            name = type(error).__name__
+            reason = str(error) if isinstance(error, InputError) else f"{name}: {error}"
+            withheld = f"{name}; the message is left out, because it may contain values"
+            self.failures[step] = reason if self.quotes else withheld
         self.done.append(Stage(step, clock.passed))
         messages = dict.fromkeys(
             str(one.message) for one in caught if issubclass(one.category, ClearwoodWarning)

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 __all__ = [
     "Block",
+    "Caution",
     "Cell",
     "Chart",
     "Choice",
@@ -22,6 +25,8 @@ __all__ = [
     "Sheet",
     "Toggle",
     "Widget",
+    "finite",
+    "views",
 ]
 
 #: What stands in a cell of a sheet; numbers are formatted by the page, None is an empty cell.
@@ -138,3 +143,34 @@ class Section:
     name: str
     title: str
     blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One thing to be careful about: its meaning, and what to do about it."""
+
+    title: str
+    meaning: str
+    advice: str
+    #: What it is about, one per line.
+    items: tuple[str, ...] = ()
+    #: "high" for what makes the page's main numbers wrong: it stands at the top of the page too.
+    severity: Literal["usual", "high"] = "usual"
+
+
+def finite(cell: Any) -> Cell:
+    """Return a cell of a table; None, which is written as a gap, for a number that is not finite.
+
+    Examples
+    --------
+    >>> finite(np.float64(0.5)), finite(float("nan")), finite("yes")
+    (0.5, None, 'yes')
+    """
+    if isinstance(cell, float | np.floating):
+        return float(cell) if np.isfinite(cell) else None
+    return cell  # type: ignore[no-any-return]
+
+
+def views(name: str, label: str, options: Sequence[tuple[str, tuple[Block, ...]]]) -> list[Block]:
+    """Return one view as it is, and several to switch between."""
+    return list(options[0][1]) if len(options) == 1 else [Choice(name, label, tuple(options))]

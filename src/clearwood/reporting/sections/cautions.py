@@ -1,16 +1,14 @@
 """Cautions: what could be wrong, what that means, and what to do about it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
 from clearwood._shared.dispersion import OVERDISPERSED
 from clearwood._shared.numbers import count, percent
-from clearwood.reporting.collect.findings import Findings, Step
-from clearwood.reporting.collect.privacy import HANDFUL
-from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
+from clearwood.reporting.collect.findings import HANDFUL, Findings, Step
+from clearwood.reporting.page.blocks import Block, Caution, More, Note, Prose, Section, Sheet
 from clearwood.reporting.sections.test_rows import contradiction
 from clearwood.reporting.sections.words import (
     capital,
@@ -24,7 +22,7 @@ from clearwood.reporting.sections.words import (
 )
 from clearwood.table import Kind, Role, Task
 
-__all__ = ["Caution", "cautions", "section"]
+__all__ = ["cautions", "section"]
 
 #: Classes with fewer rows than this are small.
 SMALL_CLASS = 30
@@ -45,22 +43,9 @@ FEW_VALUES_OUTSIDE = 0.1
 _SHORTEST_NAME = 4
 
 
-@dataclass(frozen=True)
-class Caution:
-    """One thing to be careful about: its meaning, and what to do about it."""
-
-    title: str
-    meaning: str
-    advice: str
-    #: What it is about, one per line.
-    items: tuple[str, ...] = ()
-    #: "high" for what makes the page's main numbers wrong: it stands at the top of the page too.
-    severity: Literal["usual", "high"] = "usual"
-
-
 def section(findings: Findings) -> Section:
     """Write the section about what to be careful about."""
-    points = cautions(findings)
+    points = findings.cautions
     head = (
         f"{count(len(points), 'point')} to be careful about, each with its meaning and advice."
         if points
@@ -305,12 +290,9 @@ def _no_gain(findings: Findings) -> Iterator[Caution]:
 
 
 def _better(findings: Findings) -> Iterator[Caution]:
-    bench, chosen = findings.benchmark, findings.chosen
-    if bench is None or chosen is None or bench.learners[0] == chosen:
-        return
-    best = bench.learners[0]
-    gap = bench.compare(chosen, best)
-    if gap.clear and gap.difference > 0:
+    bench, gap = findings.benchmark, findings.better
+    if bench is not None and gap is not None:
+        chosen, best = gap.first, gap.second
         yield Caution(
             f"Another learner predicts better: {named(best)}",
             f"Its {bench.context.loss.risk_title} is {number(bench[best].risk)}, that of "

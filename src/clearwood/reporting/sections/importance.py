@@ -2,15 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
-from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.evaluation import ByColumn
 from clearwood.explanation import Effect
 from clearwood.plot import LAYER
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, EffectViews, Findings, Step
-from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import (
     Block,
     Choice,
@@ -35,8 +31,6 @@ from clearwood.reporting.sections.words import (
 
 __all__ = ["section"]
 
-#: Classes drawn in one figure; more lines cannot be told apart.
-MOST_CLASSES = 5
 _MOST_COMPONENTS = 500
 
 _VIEWS = {
@@ -167,7 +161,7 @@ def _effects(findings: Findings) -> list[Block]:
     ]
     if some.gap_note:
         paragraphs.append(sentence(some.gap_note))
-    outputs = _classes_shown(findings)
+    outputs = findings.classes_shown
     if outputs and len(outputs) < len(findings.classes):
         paragraphs.append(
             f"Drawn for the {len(outputs)} most frequent of {len(findings.classes)} classes; "
@@ -176,8 +170,7 @@ def _effects(findings: Findings) -> list[Block]:
     blocks: list[Block] = [Prose(tuple(paragraphs))]
     for k, views in enumerate(findings.effects.values()):
         blocks.append(Prose((effect_sentence(findings, views),)))
-        observed = _observed(findings, views.column, outputs)
-        blocks.append(_effect(views, k, outputs, observed))
+        blocks.append(_effect(views, k, outputs, findings.observed.get(views.column)))
     return blocks + _others(findings, outputs)
 
 
@@ -245,18 +238,6 @@ def _views(views: EffectViews) -> dict[str, Effect]:
     return {kind: view for kind, view in by_kind.items() if view is not None}
 
 
-def _observed(findings: Findings, column: str, outputs: tuple[str, ...]) -> ByColumn | None:
-    """Return observed against expected by a column; None where it is not known."""
-    performance = findings.performance
-    evaluation = None if performance is None else performance.evaluation
-    if evaluation is None or not findings.options.has_rows:
-        return None
-    try:
-        return evaluation.by(column, label=outputs[0] if outputs else None)
-    except InputError:  # another table without the column, or classes without probabilities
-        return None
-
-
 def _effect(
     views: EffectViews, k: int, outputs: tuple[str, ...], observed: ByColumn | None
 ) -> Block:
@@ -276,21 +257,6 @@ def _effect(
     return Choice(f"effect-{k}", f"Effect of {named(views.column)}", tuple(options))
 
 
-def _classes_shown(findings: Findings) -> tuple[str, ...]:
-    """Return the classes that figures show, the most frequent first; none if there is one."""
-    if len(findings.classes) <= 2:
-        return ()
-    predicted = findings.predictions
-    counts = np.zeros(len(findings.classes))
-    if predicted is not None and predicted.ndim == 2:
-        counts = predicted.mean(axis=0)
-    order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    shown = tuple(findings.classes[k] for k in order)
-    if findings.options.has_rows:
-        return shown
-    return tuple(name for name in shown if findings.class_rows.get(name, 0) >= HANDFUL)
-
-
 def _pairs(findings: Findings) -> list[Block]:
     decomposition, pairs = findings.decomposition, findings.interactions
     if decomposition is None or pairs is None:
@@ -306,7 +272,7 @@ def _pairs(findings: Findings) -> list[Block]:
                 sentence(why) if why else f"They account for {percent(joint)} of the variation.",
             )
         ]
-    classes = _classes_shown(findings)
+    classes = findings.classes_shown
     output = classes[0] if classes and classes[0] in decomposition.outputs else None
     options: list[tuple[str, tuple[Block, ...]]] = []
     for k, effect in enumerate(findings.interaction_effects):

@@ -8,10 +8,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood.explanation import Shapley
 from clearwood.reporting.browser.columns import carried_values, limits
-from clearwood.reporting.browser.page_model import PageModel
-from clearwood.reporting.browser.tree_places import directions
-from clearwood.reporting.collect.answers import parts_kind
-from clearwood.reporting.collect.findings import Findings
+from clearwood.reporting.collect.findings import Findings, PageModel, PartsKind
 from clearwood.reporting.page.blocks import Block, Note, Prose, Section, Widget
 from clearwood.reporting.page.pack import packed, plain_number, plain_numbers
 from clearwood.table import Column, Kind
@@ -110,8 +107,8 @@ def rows_in_page(findings: Findings) -> dict[str, Any]:
         "parts": None if carried.data is not None else _parts(findings.shapley, names),
     }
     data |= _outcomes(findings, predicted)
-    if findings.condensed is not None:
-        data["ways"] = directions(findings.condensed, findings.condensed.matrix(sample))
+    if findings.page_tree is not None:
+        data["ways"] = list(findings.page_tree.ways)
     return data
 
 
@@ -168,7 +165,7 @@ def _parts(shapley: Shapley | None, names: Sequence[str]) -> dict[str, Any] | No
         "values": packed(picked[:, :, keep].astype(np.float32)),
         "baseline": np.reshape(shapley.baseline, -1)[keep].tolist(),
         "outputs": [outputs[k] for k in keep],
-        "kind": parts_kind(shapley.about.unit),
+        "kind": PartsKind.of(shapley.about.unit),
         "unit": shapley.about.unit,
     }
 

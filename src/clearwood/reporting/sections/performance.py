@@ -1,17 +1,22 @@
 """Performance: the benchmark with intervals, calibration, residuals, the learning curve."""
 
 import math
+from typing import Any
 
-from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood.benchmarking import Benchmark, HeldOutParts, LearningCurve, fitted_to
-from clearwood.evaluation import Evaluation, Measures, Residuals
+from clearwood.benchmarking import (
+    Benchmark,
+    HeldOutParts,
+    LearningCurve,
+    SelectionFrequency,
+    fitted_to,
+)
+from clearwood.evaluation import Evaluation, Lift, Measures, Residuals
 from clearwood.losses import find_loss
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
     Block,
-    Cell,
     Choice,
     Facts,
     More,
@@ -19,6 +24,7 @@ from clearwood.reporting.page.blocks import (
     Prose,
     Section,
     Sheet,
+    finite,
 )
 from clearwood.reporting.page.figures import chart
 from clearwood.reporting.sections.test_rows import column_blocks, score_blocks
@@ -66,7 +72,7 @@ def section(findings: Findings) -> Section:
         blocks += _comparison(findings, findings.benchmark)
     blocks += _settings(findings)
     if performance is not None:
-        blocks += _diagnostics(performance, has_rows=findings.options.has_rows)
+        blocks += _diagnostics(performance)
     blocks += _test_rows(findings)
     blocks += _learning_curve(findings)
     return Section("performance", "Performance", tuple(blocks))
@@ -109,7 +115,8 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         title = f"{capital(bench.context.loss.risk_title)} of each learner"
         blocks.append(chart("benchmark", bench.plot(), title=title))
     blocks.append(_standings(bench))
-    blocks += [block for name in bench.selecting for block in _selected_columns(bench, name)]
+    for name, frequency in findings.selections.items():
+        blocks += _selected_columns(name, frequency)
     if bench.warnings and findings.options.has_rows:
         blocks.append(
             More(
@@ -182,13 +189,12 @@ def _standings(bench: Benchmark) -> Sheet:
         f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
         "typical of the folds",
         tuple(_STANDINGS.values()),
-        tuple(tuple(_finite(getattr(one, field)) for field in _STANDINGS) for one in shown),
+        tuple(tuple(finite(getattr(one, field)) for field in _STANDINGS) for one in shown),
     )
 
 
-def _selected_columns(bench: Benchmark, learner: str) -> list[Block]:
+def _selected_columns(learner: str, frequency: SelectionFrequency) -> list[Block]:
     """Write how often the folds of a learner chose each column."""
-    frequency = bench.selection(learner)
     never = len(frequency.columns) - len(frequency.chosen)
     text = (
         f"{named(learner)} chooses columns inside each fold ({frequency.method}), from the rows "
@@ -215,10 +221,6 @@ def _selected_columns(bench: Benchmark, learner: str) -> list[Block]:
     return [Prose((text,)), *([sheet] if frequency.chosen else [])]
 
 
-def _finite(cell: Cell) -> Cell:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
-
-
 def _settings(findings: Findings) -> list[Block]:
     model = findings.model
     if not isinstance(model, Learner):
@@ -231,9 +233,7 @@ def _settings(findings: Findings) -> list[Block]:
     return [More(title, (Facts(items),))] if items else []
 
 
-def _diagnostics(
-    performance: Performance, *, has_rows: bool, lists_measures: bool = True
-) -> list[Block]:
+def _diagnostics(performance: Performance, *, lists_measures: bool = True) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
     where, is_test = where_of(performance), performance.rows == "test"
@@ -254,8 +254,7 @@ def _diagnostics(
                 "intercept 0; below slope 1, predictions are too extreme."
             )
         views.append(("Calibration", (Prose((text,)), chart("calibration", curve.plot()))))
-    if has_rows and performance.evaluation is not None:
-        views += _smooth(performance.evaluation, where)
+    views += _smooth(performance, where)
     if performance.residuals is not None:
         rest = performance.residuals
         text = (
@@ -263,8 +262,7 @@ def _diagnostics(
             f"ranges of the middle 50 % and 90 % of rows. {_bias(rest)}"
         )
         views.append(("Residuals", (Prose((text,)), chart("residuals", rest.plot()))))
-    if has_rows and performance.evaluation is not None:
-        views += _rankings(performance.evaluation, where)
+    views += _rankings(performance, where)
     if len(views) == 1:
         blocks += views[0][1]
     elif views:
@@ -276,20 +274,17 @@ def _diagnostics(
 
 def _test_rows(findings: Findings) -> list[Block]:
     """Write how well test rows are predicted, next to the other held-out rows."""
-    test, has_rows = findings.test_performance, findings.options.has_rows
+    test = findings.test_performance
     blocks = score_blocks(findings)
     if test is not None and findings.is_test_apart:
-        blocks += _diagnostics(test, has_rows=has_rows, lists_measures=False)
+        blocks += _diagnostics(test, lists_measures=False)
     return [*blocks, *column_blocks(findings)]
 
 
-def _smooth(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:
-    """Return the smooth calibration curve of numbers and of two classes, where there is one."""
-    if len(evaluation.classes) > 2:
-        return []
-    try:
-        curve = evaluation.smooth_calibration()
-    except InputError:
+def _smooth(performance: Performance, where: str) -> list[tuple[str, tuple[Block, ...]]]:
+    """Show the smooth calibration curve, where there is one."""
+    curve: Any = performance.diagnostics.get("smooth_calibration")
+    if curve is None:
         return []
     text = (
         f"What is observed on average, {where}, as a smooth curve of the prediction, with a "
@@ -298,8 +293,9 @@ def _smooth(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, 
     return [("Smooth calibration", (Prose((text,)), chart("smooth-calibration", curve.plot())))]
 
 
-def _rankings(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:
-    """Return lift and a curve of the ranking, where the predictions have them."""
+def _rankings(performance: Performance, where: str) -> list[tuple[str, tuple[Block, ...]]]:
+    """Show lift and a curve of the ranking, where the predictions have them."""
+    evaluation, found = performance.evaluation, performance.diagnostics
     lift = (
         f"Rows in the order of their prediction, {where}, in bins of about equal weight: the mean "
         "prediction and the mean outcome with its interval."
@@ -318,23 +314,19 @@ def _rankings(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block
         "roc": ("ROC curve", roc),
         "lorenz": ("Lorenz curve", lorenz),
     }
-    if evaluation.classes:
-        del texts["lorenz"]
     views: list[tuple[str, tuple[Block, ...]]] = []
     for name, (label, text) in texts.items():
-        try:
-            drawn = evaluation.plot(name)
-        except InputError:  # numbers have no thresholds, and negative ones no Lorenz curve
-            continue
-        views.append((label, (Prose((text,)), chart(name, drawn))))
-        if name == "lift" and evaluation.against is not None:
-            views.append(("Double lift", double_lift_blocks(evaluation)))
+        part: Any = found.get(name)
+        if part is not None:
+            views.append((label, (Prose((text,)), chart(name, part.plot()))))
+        double = found.get("double_lift")
+        if name == "lift" and isinstance(double, Lift) and evaluation is not None:
+            views.append(("Double lift", double_lift_blocks(double, evaluation)))
     return views
 
 
-def double_lift_blocks(evaluation: Evaluation) -> tuple[Block, ...]:
-    """Return what a double lift shows, and its figure."""
-    double = evaluation.lift(against=evaluation.against)
+def double_lift_blocks(double: Lift, evaluation: Evaluation) -> tuple[Block, ...]:
+    """Return what a double lift of an evaluation shows, and its figure."""
     gain = double.advantage
     assert gain is not None
     other = f"the prediction of {named(str(double.against))}"
@@ -364,7 +356,7 @@ def measures_sheet(measures: Measures, where: str) -> Sheet:
     rows = tuple(
         (
             name.replace("_", " "),
-            *(_finite(part[name]) for part in (measures.values, measures.low, measures.high)),
+            *(finite(part[name]) for part in (measures.values, measures.low, measures.high)),
             meaning,
         )
         for name, meaning in measures.meanings.items()

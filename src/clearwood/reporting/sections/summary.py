@@ -1,10 +1,8 @@
 """Summary: the page in a few sentences, each made from the findings."""
 
 from clearwood._shared.numbers import count, percent
-from clearwood.reporting.collect.answers import PartsKind, parts_kind
-from clearwood.reporting.collect.findings import LEAST_INTERACTION, Findings, Step
-from clearwood.reporting.page.blocks import Block, Facts, Note, Prose, Section
-from clearwood.reporting.sections.cautions import Caution, cautions
+from clearwood.reporting.collect.findings import LEAST_INTERACTION, Findings, PartsKind, Step
+from clearwood.reporting.page.blocks import Block, Caution, Facts, Note, Prose, Section
 from clearwood.reporting.sections.words import (
     capital,
     effect_sentence,
@@ -36,7 +34,7 @@ def section(findings: Findings) -> Section:
         ("Cautions", _cautions(findings)),
     ]
     blocks: list[Block] = [Prose((_what(findings),), lead=True)]
-    blocks += [_stated(point) for point in cautions(findings) if point.severity == "high"]
+    blocks += [_stated(point) for point in findings.cautions if point.severity == "high"]
     blocks.append(Facts(tuple((word, text) for word, text in lines if text)))
     return Section("summary", "Summary", tuple(blocks))
 
@@ -109,7 +107,7 @@ def _interactions(findings: Findings) -> str:
             f", up to {percent(joint + rest)} of its variation" if joint + rest > _ROUNDING else ""
         )
         unit = importance.unit
-        scale = "" if parts_kind(unit) is PartsKind.SUM else f"on the scale of the {unit}, "
+        scale = "" if PartsKind.of(unit) is PartsKind.SUM else f"on the scale of the {unit}, "
         return f"None: {scale}the prediction is a sum of one function per column{left}."
     text = f"Interactions of two columns account for {percent(joint)} of the variation"
     if findings.interacting:
@@ -146,7 +144,7 @@ def _tree(findings: Findings) -> str:
 
 
 def _cautions(findings: Findings) -> str:
-    points = cautions(findings)
+    points = findings.cautions
     if not points:
         return "The checks found no problem; the section Cautions lists what was checked."
     titles = [point.title[:1].lower() + point.title[1:] for point in points[:_MOST_CAUTIONS]]

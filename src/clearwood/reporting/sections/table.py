@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from clearwood._shared.numbers import IN_TABLES, count, percent
 from clearwood.explanation import Factors, FactorTerm, Points, Unit
@@ -215,15 +214,13 @@ def _numbers(table: Factors, term: FactorTerm, cell: tuple[int, ...]) -> tuple[C
         return factor, None, None, None, None
     if error == 0:
         return factor, 0.0, None, None, None
-    law = stats.t(table.freedom) if np.isfinite(table.freedom) else stats.norm()
-    reach = float(law.ppf(0.5 + table.confidence / 2)) * error
-    ends = [_rounded(float(scale(value + sign * reach))) for sign in (-1, 1)]
-    p_value = float(2 * law.sf(abs(value) / error))
+    _, low, high, p_value = table.uncertainty_of(value, error).values()
+    ends = [None if end is None else _rounded(float(scale(end))) for end in (low, high)]
     return factor, _rounded(error), *ends, _rounded(p_value)
 
 
-def _rounded(value: float) -> float | None:
-    return float(f"{value:.6g}") if np.isfinite(value) else None
+def _rounded(value: float | None) -> float | None:
+    return float(f"{value:.6g}") if value is not None and np.isfinite(value) else None
 
 
 def _share(term: FactorTerm, cell: tuple[int, ...]) -> float:

@@ -1,13 +1,11 @@
 """Test rows whose outcome is known: how well the model predicts them, next to held-out rows."""
 
-import math
 from collections.abc import Iterator, Mapping
 
 from clearwood._shared.numbers import count, percent
-from clearwood.evaluation import ByColumn
 from clearwood.reporting.collect.findings import Findings, Performance, Step
-from clearwood.reporting.page.blocks import Block, Cell, Choice, Note, Prose, Sheet
-from clearwood.reporting.sections.by_column import band_blocks, by_columns, misfit
+from clearwood.reporting.page.blocks import Block, Cell, Choice, Note, Prose, Sheet, finite
+from clearwood.reporting.sections.by_column import band_blocks
 from clearwood.reporting.sections.words import (
     capital,
     gap_sentence,
@@ -21,9 +19,6 @@ from clearwood.reporting.sections.words import (
 )
 
 __all__ = ["column_blocks", "contradiction", "score_blocks"]
-
-#: Columns whose bands are shown.
-_MOST_COLUMNS = 20
 
 
 def contradiction(findings: Findings) -> tuple[str, str, str] | None:
@@ -108,25 +103,14 @@ def _numbers(performance: Performance) -> Mapping[str, tuple[Cell, Cell, Cell]]:
     if measured is not None:
         for name in measured:
             lines[name.replace("_", " ")] = (measured[name], *measured.interval(name))
-    return {name: tuple(map(_finite, line)) for name, line in lines.items()}  # type: ignore[misc]
-
-
-def _finite(cell: float | None) -> float | None:
-    return None if cell is None or not math.isfinite(cell) else float(cell)
+    return {name: tuple(map(finite, line)) for name, line in lines.items()}  # type: ignore[misc]
 
 
 def column_blocks(findings: Findings) -> list[Block]:
     """Write observed against expected of the test rows by column, those clearly off first."""
     held, test = findings.performance, findings.test_performance
-    if test is None or test.evaluation is None or not findings.options.has_rows:
-        return []
-    evaluation = test.evaluation
-    parts = sorted(
-        by_columns(evaluation, ((name,) for name in evaluation.table.features)),
-        key=misfit,
-        reverse=True,
-    )
-    if not parts:
+    parts = findings.test_columns
+    if test is None or test.evaluation is None or not parts:
         return []
     off = [part.columns[0] for part in parts if part.misses.any()]
     text = (
@@ -135,15 +119,10 @@ def column_blocks(findings: Findings) -> list[Block]:
         "changed. The intervals of all bands of a column hold together. "
         f"{f'Clearly off: {listed(off)}.' if off else 'In no column is a band clearly off.'}"
     )
-    beside: dict[str, ByColumn] = {}
-    if held is not None and held.evaluation is not None and findings.is_test_apart:
-        names = [(part.columns[0],) for part in parts[:_MOST_COLUMNS]]
-        known = [one for one in names if one[0] in held.evaluation.table.names]
-        beside = {part.columns[0]: part for part in by_columns(held.evaluation, known)}
-    views = []
-    for part in parts[:_MOST_COLUMNS]:
+    beside, views = findings.held_out_columns, []
+    for part in parts:
         name = part.columns[0]
-        blocks = band_blocks(part, evaluation, "test-by")
+        blocks = band_blocks(part, test.evaluation, "test-by")
         if name in beside and held is not None and held.evaluation is not None:
             of_held = band_blocks(beside[name], held.evaluation, "held-out-by")
             blocks = (

@@ -2,21 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-
-from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.condensing import Certificate, Condensed
-from clearwood.reporting.browser.tree_places import Places, tree_in_page
-from clearwood.reporting.collect.findings import Findings, Step
+from clearwood.reporting.collect.findings import Findings, PageTree, Places, Step
 from clearwood.reporting.page.blocks import Block, Facts, More, Note, Prose, Section, Sheet, Widget
 from clearwood.reporting.sections.words import number, sentence
 
 __all__ = ["section"]
 
-#: With more leaves than this the rules are left to the library.
-_MOST_RULES = 3_000
 _RULES_KEPT = 300
 
 
@@ -28,16 +21,16 @@ def section(findings: Findings) -> Section:
     elif condensed.certificate.share_certified == 0 or not condensed.diagram.certified.any():
         blocks = [_nothing_certified(condensed)]
     else:
-        matrix = condensed.matrix(findings.table)
-        used = _used_columns(findings, condensed)
-        places = tree_in_page(
-            condensed, matrix, _outcomes(findings), used=used, weights=findings.table.weights
-        )
         blocks = [Prose(_opening(findings, condensed), lead=True)]
         if condensed.fallback is not None:
             blocks.append(_partly(condensed))
-        blocks.append(_widget(findings, condensed, places))
-        blocks += _rules(findings, condensed)
+        laid_out = findings.page_tree
+        if laid_out is None or laid_out.places is None:
+            why = findings.failures.get(Step.PAGE_TREE, "")
+            blocks.append(Note("The tree is not drawn", sentence(why)))
+        else:
+            blocks.append(_widget(findings, condensed, laid_out.places))
+            blocks.append(_rules(findings, condensed, laid_out))
         blocks += _surrogates(condensed)
         title = "The certificate: what is proved, and how to check it"
         blocks.append(More(title, _certificate(condensed)))
@@ -58,30 +51,6 @@ def _no_tree(findings: Findings) -> Note:
         + "Trees, forests and boosted trees can be condensed into one tree with the same "
         "predictions; other models cannot.",
     )
-
-
-def _used_columns(findings: Findings, condensed: Condensed) -> Index | None:
-    """Return the model's columns that the page computes, if they are the condensed tree's too."""
-    carried = findings.page_model
-    if carried.codes is None:
-        return None
-    own = condensed.matrix(findings.sample)
-    same = carried.codes.shape == own.shape and np.array_equal(carried.codes, own, equal_nan=True)
-    return carried.used if same else None
-
-
-def _outcomes(findings: Findings) -> Floats | None:
-    """Return the outcomes as numbers: the target itself, or of two classes the second as 1."""
-    table = findings.table
-    if table.target is None:
-        return None
-    if not findings.classes:
-        column = table.column(table.target)
-        return None if column.is_coded else np.asarray(table.y, np.float64)
-    if len(findings.classes) == 2:
-        second: Bools = np.asarray(table.y).astype(str) == findings.classes[1]
-        return second.astype(np.float64)
-    return None
 
 
 def _opening(findings: Findings, condensed: Condensed) -> tuple[str, ...]:
@@ -163,19 +132,10 @@ def _widget(findings: Findings, condensed: Condensed, places: Places) -> Widget:
     return Widget("condensed-tree", "tree", text, data)
 
 
-def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
-    if condensed.n_leaves > _MOST_RULES:
-        return [
-            Note(
-                "The rules are not listed here",
-                f"There is one rule for each of the {condensed.n_leaves:,} leaves. In Python: "
-                "cw.condense(model).rules(data).",
-            )
-        ]
-    try:
-        rules = condensed.rules(findings.table)
-    except InputError as error:
-        return [Note("The rules are not listed here", sentence(str(error.message)))]
+def _rules(findings: Findings, condensed: Condensed, laid_out: PageTree) -> Block:
+    rules = laid_out.rules
+    if rules is None:
+        return Note("The rules are not listed here", sentence(laid_out.no_rules))
     kept = rules.items[:_RULES_KEPT]
     has_accuracy = any(rule.accuracy is not None for rule in kept)
     has_error = any(rule.mean_error is not None for rule in kept)
@@ -200,7 +160,7 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
     if len(kept) < len(rules):
         which = f"the {len(kept):,} with the most rows, of {len(rules):,}"
     caption = f"Rules: exactly one applies to each row; {which}, those with the most rows first"
-    return [Sheet("rules", caption, columns, tuple(rows), shown=10, bars=(share,))]
+    return Sheet("rules", caption, columns, tuple(rows), shown=10, bars=(share,))
 
 
 def _surrogates(condensed: Condensed) -> list[Block]:
