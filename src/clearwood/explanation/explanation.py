@@ -12,7 +12,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
@@ -24,7 +23,7 @@ from clearwood.explanation.decomposition.term_table import terms
 from clearwood.explanation.effects.effect import effect
 from clearwood.explanation.games.additive import LINKS, AdditiveGame, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
-from clearwood.explanation.games.from_model import game_of, learner_players
+from clearwood.explanation.games.from_model import ends_in_trees, game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.in_parts import SAMPLE, InParts
@@ -56,7 +55,7 @@ from clearwood.fitted import (
     unwrapped,
 )
 from clearwood.forest import Forest
-from clearwood.models import Learner, TableModel
+from clearwood.models import TableModel
 from clearwood.table import Parts, Table
 
 __all__ = ["Explanation"]
@@ -371,7 +370,7 @@ class Explanation(Result):
 
     @property
     def _tree_game(self) -> TreeGame | None:
-        if not _ends_in_trees(self.model):
+        if not ends_in_trees(self.model):
             return None
         try:
             game = self.game
@@ -838,17 +837,6 @@ class Explanation(Result):
 
 #: The key of the data that a model is explained over.
 _OWN = "own data"
-
-
-def _ends_in_trees(model: Any) -> bool:
-    if isinstance(model, Learner):
-        inner = getattr(model, "estimator_", None)
-        return inner is not None and not hasattr(inner, "steps") and forests.supports(inner)
-    if hasattr(model, "best_estimator_"):
-        return _ends_in_trees(model.best_estimator_)
-    if hasattr(model, "steps"):
-        return forests.supports(model.steps[-1][1])
-    return forests.supports(model)
 
 
 def _key(data: Any) -> Hashable | None:

@@ -299,7 +299,7 @@ def test_medians_of_trees_are_refused():
         (RandomForestClassifier(), "this RandomForestClassifier is not fitted yet"),
         (Ridge, "Ridge is a class"),
         (cw.learner("ridge"), "not fitted yet"),
-        (object(), "object has no exact decomposition"),
+        (object(), "object is not a model: it has no `predict`"),
     ],
     ids=["unfitted", "unfitted forest", "class", "unfitted learner", "something else"],
 )

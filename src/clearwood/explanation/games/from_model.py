@@ -32,18 +32,19 @@ from clearwood.fitted import (
 from clearwood.forest import Forest, behind_learner
 from clearwood.models import Learner, ScoreParts, Spread, check_fitted
 
-__all__ = ["game_of", "learner_players"]
+__all__ = ["ends_in_trees", "game_of", "learner_players"]
 
 
 def game_of(model: Any, data: Any = None) -> Game:
     """Find out what a model is made of; pipelines are checked on some of the background rows."""
-    model = _bare(model)
+    model = unwrapped(model)
+    check_fitted(model)
     if hasattr(model, "encoder_") and hasattr(model, "schema_"):
         return _of_encoded(model)
     parts = parts_of(model)
     if parts is not None:
         return _of_fitted_matrix(model, parts)
-    if isinstance(model, Forest) or (forests.supports(model) and _ends_in_trees(model)):
+    if isinstance(model, Forest) or (forests.supports(model) and ends_in_trees(model)):
         forest = forests.from_model(model)
         return _of_trees(
             forest,
@@ -59,17 +60,12 @@ def game_of(model: Any, data: Any = None) -> Game:
     return pipeline_game(model, score, data) if is_pipeline(model) else _of_matrix(model, score)
 
 
-def _bare(model: Any) -> Any:
-    """Check that it is a fitted model, and take it out of a search that chose it."""
-    if isinstance(model, Forest):
-        return model
+def ends_in_trees(model: Any) -> bool:
+    """Whether a model is made of trees, before which a pipeline may have other steps."""
+    if isinstance(model, Learner):
+        return not is_pipeline(model.estimator_) and forests.supports(model.estimator_)
     model = unwrapped(model)
-    check_fitted(model)
-    return model
-
-
-def _ends_in_trees(model: Any) -> bool:
-    return not is_pipeline(model) or forests.supports(model.steps[-1][1])
+    return forests.supports(model.steps[-1][1] if is_pipeline(model) else model)
 
 
 # Trees
