@@ -223,6 +223,7 @@ ORDER = {
         {"running"},
     ],
     "condensing": [{"tree"}, {"compose", "proof", "reading"}, {"export"}],
+    "causal": [{"graph"}, {"direct", "scm"}],
     "explanation": [
         {"results"},
         {"rows"},
@@ -233,6 +234,7 @@ ORDER = {
         {"factors", "local"},
         {"importance", "monotone"},
     ],
+    "fairness": [{"groups"}, {"predictors"}, {"gaps"}],
     "models": [
         {"shared"},
         {"entries"},

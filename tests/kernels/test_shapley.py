@@ -789,7 +789,7 @@ def test_background_of_no_weight_is_refused():
 def test_background_weights_must_be_numbers_and_match_the_rows():
     grower = Grower(0, features=2)
     trees = Trees.of(grower.forest(2))
-    with pytest.raises(InputError, match="3 background rows have 2 weights"):
+    with pytest.raises(InputError, match=r"the weights have the shape \(2,\); there are 3 rows"):
         Background.of(trees, grower.rows(3), weights=np.ones(2))
     for bad in (np.nan, -1.0, np.inf):
         with pytest.raises(InputError, match="finite and not negative"):

@@ -207,13 +207,13 @@ def test_rows_without_a_group_are_refused(values):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: KFold(1), "number of folds is 1"),
-        (lambda: KFold(2.5), "number of folds is 2.5"),
-        (lambda: KFold(True), "number of folds is True"),
-        (lambda: KFold(5, 0), "number of repeats is 0"),
-        (lambda: HoldOut(1.0), "share to hold out is 1.0"),
-        (lambda: MonteCarlo(3, "a"), "share to hold out is 'a'"),
-        (lambda: Bootstrap(0), "number of bootstrap samples is 0"),
+        (lambda: KFold(1), "k=1: it must be a whole number of at least 2"),
+        (lambda: KFold(2.5), "k=2.5: it must be a whole"),
+        (lambda: KFold(True), "k=True: it must be a whole"),
+        (lambda: KFold(5, 0), "repeats=0: it must be a whole"),
+        (lambda: HoldOut(1.0), "share=1.0: it must lie between 0 and 1"),
+        (lambda: MonteCarlo(3, "a"), "share='a': it must lie"),
+        (lambda: Bootstrap(0), "repeats=0: it must be a whole"),
         (lambda: TimeOrdered(2).splits(9), "need a column that orders the rows"),
     ],
 )
@@ -294,7 +294,7 @@ def test_plans_have_names(text, plan):
         ("holdout", "no plan 'holdout'.*did you mean 'hold-out'"),
         ("hold-out:x", "'hold-out:x' is not a plan"),
         ("leave-one-out:3", "'leave-one-out:3' is not a plan"),
-        ("k-fold:1", "number of folds is 1"),
+        ("k-fold:1", "k=1: it must be a whole number of at least 2"),
     ],
 )
 def test_wrong_names_of_plans_raise_an_error_with_right_ones(text, message):

@@ -13,6 +13,7 @@ __all__ = [
     "check_confidence",
     "check_real",
     "check_seed",
+    "check_share",
     "check_whole",
     "is_whole",
 ]
@@ -120,10 +121,23 @@ def check_confidence(confidence: Any, name: str = "confidence") -> float:
     ...
     clearwood.InputError: confidence=90: it must lie between 0 and 1, such as 0.9
     """
-    is_number = isinstance(confidence, numbers.Real) and not isinstance(confidence, bool)
-    if not is_number or not 0 < confidence < 1:
-        raise bad_value(name, confidence, "it must lie between 0 and 1, such as 0.9")
-    return float(confidence)
+    return check_share(name, confidence, example=0.9)
+
+
+def check_share(name: str, value: Any, *, example: float) -> float:
+    """Return what must be a number between 0 and 1, both excluded.
+
+    Examples
+    --------
+    >>> check_share("share", 1, example=0.25)
+    Traceback (most recent call last):
+    ...
+    clearwood.InputError: share=1: it must lie between 0 and 1, such as 0.25
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 < value < 1:
+        raise bad_value(name, value, f"it must lie between 0 and 1, such as {example:g}")
+    return float(value)
 
 
 def check_choice(

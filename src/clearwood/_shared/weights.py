@@ -1,6 +1,6 @@
 """Weights of rows: whole weights give the results of repeated rows, and rows of weight 0 none."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +8,58 @@ from numpy.typing import ArrayLike, NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 
-__all__ = ["counted", "effective", "quantiles"]
+__all__ = ["checked_weights", "counted", "effective", "quantiles"]
+
+
+@overload
+def checked_weights(weights: None, n_rows: int, *, may_be_zero: bool = ...) -> None: ...
+@overload
+def checked_weights(weights: ArrayLike, n_rows: int, *, may_be_zero: bool = ...) -> Floats: ...
+def checked_weights(
+    weights: ArrayLike | None, n_rows: int, *, may_be_zero: bool = False
+) -> Floats | None:
+    """Return the weights of rows: one of each, finite, not negative and not all 0.
+
+    Parameters
+    ----------
+    weights
+        Of the rows; None stays None.
+    n_rows
+        How many rows there are.
+    may_be_zero
+        Whether all weights may be 0, as in one of several parts.
+
+    Examples
+    --------
+    >>> checked_weights([1, -2], 2)
+    Traceback (most recent call last):
+    ...
+    clearwood.InputError: the weight of row 1 is -2. Hint: weights must be finite and not negative.
+    """
+    if weights is None:
+        return None
+    checked = np.asarray(weights, dtype=np.float64)
+    if checked.shape != (n_rows,):
+        raise InputError(
+            f"the weights have the shape {checked.shape}; there are {n_rows:,} rows",
+            parameter="weights",
+            hint="give one weight per row.",
+        )
+    bad = np.flatnonzero(~(checked >= 0) | ~np.isfinite(checked))
+    if len(bad):
+        raise InputError(
+            f"the weight of row {bad[0]} is {checked[bad[0]]:g}",
+            parameter="weights",
+            value=float(checked[bad[0]]),
+            hint="weights must be finite and not negative.",
+        )
+    if not may_be_zero and not checked.any():
+        raise InputError(
+            "every row has the weight 0",
+            parameter="weights",
+            hint="give at least one row a positive weight.",
+        )
+    return checked
 
 
 def counted(weights: ArrayLike | None, n: int) -> tuple[Index, Floats]:
@@ -28,16 +79,9 @@ def counted(weights: ArrayLike | None, n: int) -> tuple[Index, Floats]:
     """
     if weights is None:
         return np.arange(n), np.ones(n)
-    shares = np.asarray(weights, dtype=np.float64)
-    if shares.shape != (n,) or not np.isfinite(shares).all() or (shares < 0).any():
-        raise InputError(
-            f"there are {n} rows, and their weights are not as many numbers of 0 or more",
-            parameter="weights",
-        )
-    rows = np.flatnonzero(shares)
-    if not len(rows):
-        raise InputError("every row has the weight 0", parameter="weights")
-    return rows, shares[rows]
+    checked = checked_weights(weights, n)
+    rows = np.flatnonzero(checked)
+    return rows, checked[rows]
 
 
 def effective(weights: Floats, units: NDArray[Any] | None = None) -> float:

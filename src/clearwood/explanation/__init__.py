@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
-    from clearwood.explanation.games.game import Game, NotDecomposableError, checked_weights
+    from clearwood.explanation.games.game import Game, NotDecomposableError
     from clearwood.explanation.games.in_parts import InParts
     from clearwood.explanation.games.products import ProductGame, as_additive
     from clearwood.explanation.games.sums import SumGame, leaves_of
@@ -127,7 +127,6 @@ __all__ = [
     "as_additive",
     "attention",
     "boundaries",
-    "checked_weights",
     "coefficients",
     "default_values",
     "discriminants",

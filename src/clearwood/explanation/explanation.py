@@ -16,6 +16,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import BackgroundRows, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.results import Result
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.agreement import agreement
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.decomposition.decomposition import Components, Decomposition
@@ -24,7 +25,7 @@ from clearwood.explanation.effects.effect import effect
 from clearwood.explanation.games.additive import LINKS, AdditiveGame, GameCall
 from clearwood.explanation.games.drawn import FEWEST_DRAWN, bind_draw, check_background_rows
 from clearwood.explanation.games.from_model import ends_in_trees, game_of, learner_players
-from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
+from clearwood.explanation.games.game import BoundGame, Game, Reader
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.in_parts import SAMPLE, InParts
 from clearwood.explanation.games.pipelines import PipelineReader

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.weights import checked_weights
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
 from clearwood.kernels.split_codes import MISSING, Floats
@@ -125,11 +126,12 @@ class Background:
 
         Rows are taken a slice at a time, so they need not be an array.
         """
-        weight = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, np.float64)
-        if weight.shape != (len(X),):
-            raise InputError(f"{len(X)} background rows have {weight.size} weights")
-        if not (np.isfinite(weight).all() and (weight >= 0).all()):
-            raise InputError("weights of background rows must be finite and not negative")
+        weight = (
+            np.ones(len(X))
+            if weights is None
+            else checked_weights(weights, len(X), may_be_zero=True)
+        )
+        weight = np.ascontiguousarray(weight)
         counts = np.zeros(trees.kernel.n_counts)
         n_kept = len(X) if trees.kernel.needs_rows else 0
         kept = np.empty((n_kept, trees.n_codes), np.uint16, order="F")

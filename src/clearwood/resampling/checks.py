@@ -1,37 +1,11 @@
 """Checks of rows, groups and classes that a resampling plan cannot split."""
 
-import numbers
-from typing import Any
-
 import numpy as np
 
-from clearwood._shared.checks import is_whole
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.resampling.plan import RowData
 
-__all__ = ["check_data", "check_rows", "check_share", "check_whole"]
-
-
-def check_whole(parameter: str, what: str, value: Any, *, least: int) -> None:
-    """Refuse counts that are not whole numbers or too small."""
-    if not is_whole(value) or value < least:
-        raise InputError(
-            f"{what} is {value!r}",
-            parameter=parameter,
-            value=value,
-            hint=f"it must be a whole number of at least {least}.",
-        )
-
-
-def check_share(share: object) -> None:
-    """Refuse shares that leave one side without rows."""
-    if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 < float(share) < 1:
-        raise InputError(
-            f"the share to hold out is {share!r}",
-            parameter="share",
-            value=share,
-            hint="it must lie between 0 and 1, such as 0.25.",
-        )
+__all__ = ["check_data", "check_rows"]
 
 
 def check_rows(n_rows: int, least: int, plan: str) -> None:

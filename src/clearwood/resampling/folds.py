@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn import model_selection
 
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.resampling.checks import check_data, check_whole
+from clearwood.resampling.checks import check_data
 from clearwood.resampling.plan import Plan, RowData, Split, make_split, state_of
 from clearwood.resampling.random_draws import Bootstrap, HoldOut, MonteCarlo
 from clearwood.resampling.time_ordered import TimeOrdered
@@ -43,8 +44,8 @@ class KFold(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("nested", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("k", "the number of folds", self.k, least=2)
-        check_whole("repeats", "the number of repeats", self.repeats, least=1)
+        check_whole("k", self.k, 2)
+        check_whole("repeats", self.repeats, 1)
 
     @property
     def words(self) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import model_selection
 
+from clearwood._shared.checks import check_share, check_whole
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import percent
-from clearwood.resampling.checks import check_data, check_rows, check_share, check_whole
+from clearwood.resampling.checks import check_data, check_rows
 from clearwood.resampling.plan import Plan, RowData, Split, make_split, state_of
 from clearwood.resampling.time_ordered import last_rows
 
@@ -42,7 +43,7 @@ class HoldOut(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("hold-out",)
 
     def __post_init__(self) -> None:
-        check_share(self.share)
+        check_share("share", self.share, example=0.25)
 
     @property
     def words(self) -> str:
@@ -80,8 +81,8 @@ class MonteCarlo(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("corrected", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("repeats", "the number of repeats", self.repeats, least=1)
-        check_share(self.share)
+        check_whole("repeats", self.repeats, 1)
+        check_share("share", self.share, example=0.25)
 
     @property
     def words(self) -> str:
@@ -145,7 +146,7 @@ class Bootstrap(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("naive",)
 
     def __post_init__(self) -> None:
-        check_whole("repeats", "the number of bootstrap samples", self.repeats, least=1)
+        check_whole("repeats", self.repeats, 1)
 
     @property
     def words(self) -> str:

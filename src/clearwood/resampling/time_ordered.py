@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.checks import check_whole
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.resampling.checks import check_rows, check_whole
+from clearwood.resampling.checks import check_rows
 from clearwood.resampling.plan import Plan, RowData, Split, make_split
 
 __all__ = ["TimeOrdered", "first_of_last", "last_rows"]
@@ -40,7 +41,7 @@ class TimeOrdered(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("per-origin", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("k", "the number of spans of time", self.k, least=1)
+        check_whole("k", self.k, 1)
 
     @property
     def words(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.weights import checked_weights
 from clearwood.benchmarking.fitting.work import Context, collected, in_words, judge
 from clearwood.benchmarking.over_parts.fitting import codes_of
 from clearwood.benchmarking.over_parts.risks import Block, HeldOutRisks, by_group, risks_of
@@ -222,7 +222,8 @@ class _Weights:
             if batch.weights is not None:
                 is_weighted = True
                 zeros += int(np.count_nonzero(batch.weights == 0))
-                weights.append(_checked(batch.weights[used]))
+                checked = checked_weights(batch.weights, batch.n_rows, may_be_zero=True)
+                weights.append(checked[used])
             if self.held_out.tied:
                 units.append(self.held_out.units(batch)[used])
         arrays: dict[str, NDArray[Any]] = {}
@@ -235,13 +236,3 @@ class _Weights:
 
 def _zeros(one: State, other: State) -> State:
     return State({"zeros": one.values["zeros"] + other.values["zeros"]})
-
-
-def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError(
-            "weights must be numbers, zero or more",
-            parameter="weight",
-            hint="repair the column of weights or exposures.",
-        )
-    return weights

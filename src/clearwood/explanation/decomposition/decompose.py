@@ -13,10 +13,11 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Option, bad_value, words
 from clearwood._shared.numbers import count
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.games.drawn import BoundDraw, check_background_rows
-from clearwood.explanation.games.game import BoundGame, Game, NotDecomposableError, checked_weights
+from clearwood.explanation.games.game import BoundGame, Game, NotDecomposableError
 from clearwood.explanation.games.sampled import SampledGame, interacting_columns, positions_of
 from clearwood.explanation.results.about import About, BackgroundInfo, one_output, rate_of
 from clearwood.explanation.rows.compose import as_rows

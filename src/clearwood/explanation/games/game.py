@@ -35,7 +35,6 @@ __all__ = [
     "Players",
     "Reader",
     "Values",
-    "checked_weights",
     "shared_out",
     "unsupported",
 ]
@@ -261,31 +260,3 @@ def shared_out(
         everyone = np.arange(n_players)
         pairs[:, everyone, everyone] = values - pairs.sum(axis=2)
     return Values(values, interactions=pairs)
-
-
-def checked_weights(weights: Any, n_rows: int) -> Floats | None:
-    """Check the weights of background rows; None stays None."""
-    if weights is None:
-        return None
-    checked = np.asarray(weights, dtype=np.float64)
-    if checked.shape != (n_rows,):
-        raise InputError(
-            f"the weights have shape {checked.shape}; the background has {n_rows} rows",
-            parameter="weights",
-            hint="give one weight per row.",
-        )
-    if not np.isfinite(checked).all() or (checked < 0).any():
-        at = int(np.flatnonzero(~(checked >= 0) | ~np.isfinite(checked))[0])
-        raise InputError(
-            f"the weight of background row {at} is {checked[at]:g}",
-            parameter="weights",
-            value=float(checked[at]),
-            hint="weights must be finite and not negative.",
-        )
-    if not checked.sum() > 0:
-        raise InputError(
-            "the weights of the background sum to zero",
-            parameter="weights",
-            hint="give at least one row a positive weight.",
-        )
-    return checked

@@ -16,12 +16,12 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import size
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.games.game import (
     BoundGame,
     Counts,
     Game,
     Players,
-    checked_weights,
 )
 from clearwood.explanation.games.moments import Moments, Sums, sums_of
 from clearwood.explanation.games.spread import BoundSpread, GameSpread
@@ -254,9 +254,7 @@ def _rows_of(game: Game, part: Any, columns: Sequence[str]) -> Any:
     for batch in part.batches(columns=columns):
         rows: Rows = game.rows(batch)
         weights = batch.weights
-        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
-            checked_weights(weights, len(weights))
-        yield rows, weights
+        yield rows, checked_weights(weights, batch.n_rows, may_be_zero=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from clearwood._shared.errors import InputError, Option, bad_value, unknown_choi
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood._shared.progress import progress
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import (
     Training,
@@ -26,7 +27,6 @@ from clearwood.explanation.effects.bands import (
 )
 from clearwood.explanation.effects.grid import points_of
 from clearwood.explanation.effects.pdp import curves, mean_curve
-from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import players_of
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.importance.loss_increase import (

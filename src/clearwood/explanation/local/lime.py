@@ -16,7 +16,7 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.games.game import checked_weights
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.results.about import noting_zero_weights
 from clearwood.explanation.rows.compose import chosen_row, perturbed, stacked
 from clearwood.explanation.rows.predictor import Predictor, limit_words

@@ -14,8 +14,8 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import Step, progress
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation.decomposition.decompose import plain_baseline
-from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
 from clearwood.explanation.results.about import About, BackgroundInfo, one_output, rate_of
 from clearwood.explanation.results.shapley import Shapley

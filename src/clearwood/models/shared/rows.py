@@ -8,6 +8,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.weights import checked_weights
 
 __all__ = [
     "check_classes",
@@ -34,13 +35,7 @@ def row_weights(sample_weight: ArrayLike | None, X: Floats) -> tuple[Floats, Boo
     """
     if sample_weight is None:
         return np.ones(len(X)), np.ones(len(X), bool)
-    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if weight.min() < 0:
-        raise InputError(
-            f"row weights must not be negative, and the smallest is {weight.min():g}",
-            parameter="weight",
-            value=float(weight.min()),
-        )
+    weight = checked_weights(_check_sample_weight(sample_weight, X, dtype=np.float64), len(X))
     used: Bools = weight > 0
     weight = weight[used]
     if not np.array_equal(weight, np.round(weight)):

@@ -12,6 +12,7 @@ from scipy.special import expit, softmax
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
+from clearwood._shared.weights import checked_weights
 from clearwood.explanation import (
     AdditiveGame,
     Explanation,
@@ -22,7 +23,6 @@ from clearwood.explanation import (
     TermsGame,
     TreeGame,
     as_additive,
-    checked_weights,
 )
 from clearwood.forest import inverse
 from clearwood.reporting.browser.columns import NotCarriedError, Probe, mixed_rows
