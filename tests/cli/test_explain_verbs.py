@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
@@ -326,3 +327,23 @@ def test_direct_effects_are_those_of_the_library(cli, model, claims, both):
     refitted = cli(*words, "--refit", 3, "--claim", "world", "--json")
     assert refitted.code == 0, refitted.err
     assert refitted.json["band"] == "refits"
+
+
+def test_rows_without_an_outcome_are_explained_unless_the_outcome_is_needed(cli, model, claims):
+    """The numbers of rows are those of the file, and the background is all of it."""
+    frame = pd.read_csv(claims)
+    frame.loc[:4, "accidents"] = np.nan
+    frame.to_csv("open.csv", index=False)
+    features = frame.drop(columns="accidents")
+    fitted = cw.load(model)
+    answer = cli("explain", "shapley", model, "open.csv", "--rows", 3, "--json")
+    assert answer.code == 0, answer.err
+    assert "left out" not in answer.err
+    known = cw.shapley(fitted, features, features.head(3))
+    np.testing.assert_allclose(answer.json["values"], known.values)
+    answer = cli("explain", "what_if", model, "open.csv", "--row", 2, "--set", "age=30", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["before"] == pytest.approx(fitted.predict(features)[[2]].tolist())
+    answer = cli("explain", "importance", model, "open.csv", "--kind", "permutation", "--json")
+    assert answer.code == 0, answer.err
+    assert "5 rows without 'accidents' left out" in answer.err

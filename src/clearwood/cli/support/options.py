@@ -152,8 +152,12 @@ class Reading:
         data: Path,
         columns: "Columns | None" = None,
         target: str | None = None,
+        *,
+        all_rows: bool = False,
     ) -> "Table":
         """Read a table like the one the model was fitted to, with the target if it is there.
+
+        With ``all_rows`` rows without a target are kept, and the target is left out instead.
 
         A learner knows the kinds and roles of its columns; ``columns`` and ``target`` are for
         other models.
@@ -162,7 +166,8 @@ class Reading:
 
         if isinstance(model, cw.models.TableModel):
             # nothing is learned from the target: rows are explained, however few
-            return read_table(data, schema=model.schema_, constant=True, **vars(self))
+            known = {"schema": model.schema_, "constant": True, "all_rows": all_rows}
+            return read_table(data, **known, **vars(self))
         roles = {} if columns is None else columns.roles()
         return read_table(data, target=target, **roles, **vars(self))
 

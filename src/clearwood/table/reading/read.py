@@ -295,6 +295,7 @@ def read_as(
     *,
     keep: Sequence[str] = (),
     constant: bool = False,
+    all_rows: bool = False,
     zero_exposure: ZeroExposure = "error",
     draw_rows: int | None = None,
     seed: int = 0,
@@ -314,6 +315,8 @@ def read_as(
     constant
         Whether the target may have the same value in all rows, or few rows may have one, as where
         nothing is learned from it.
+    all_rows
+        Keep the rows without a target, and leave the target out where there are some.
     zero_exposure
         As for `read`.
     draw_rows, seed
@@ -351,6 +354,8 @@ def read_as(
         source, draw_rows = _read_parts(parts, draw_rows, seed), None
     raws, origin, dropped = _columns_like(source, schema, options)
     roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES or c in kept}
+    if all_rows and any(raw.name == schema.target and raw.missing.any() for raw in raws):
+        raws = [raw for raw in raws if raw.name != schema.target]
     check_choice("zero_exposure", zero_exposure, get_args(ZeroExposure))
     raws, findings = _with_exposure_above_zero(raws, roles, zero_exposure)
     beside = [raw for raw in raws if raw.name in roles]

@@ -48,7 +48,7 @@ def coefficients(
     import clearwood as cw
 
     levels = pairs("--base", base or (), example="region=town")
-    model, data = explaining.read(reading)
+    model, data = explaining.read(reading, needs_target=True)
     how: Any = {"errors": errors, "confidence": confidence, "split": split, "seed": seed}
     how |= {"gaps": gaps, "imputations": imputations}
     result = cw.coefficients(model, data, base=levels, **how)

@@ -75,7 +75,7 @@ def decomposition(
     files = {name: folder / f"{name}.{table_format}" for name in names}
     _check_folder(folder, [*files.values(), folder / "decomposition.json"], force=force)
     fitted = cw.load(model)
-    table = reading.table_for(fitted, data)
+    table = reading.table_for(fitted, data, all_rows=True)
     why = cw.explain(fitted, table, max_order=max_order, n_jobs=n_jobs)
     if rows is None and reading.scan:
         rows = _ROWS_OF_PARTS

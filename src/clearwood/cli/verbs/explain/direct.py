@@ -63,7 +63,7 @@ def direct(
 
     named = [name for name in (column, other) if name is not None]
     columns = named or None
-    model, data = explaining.read(reading, graph)
+    model, data = explaining.read(reading, graph, needs_target=refit > 0 or gaps != "fill")
     result = cw.direct_effect(
         model,
         data,

@@ -77,7 +77,7 @@ def effect(
     import clearwood as cw
 
     columns = (column,) if other is None else (column, other)
-    model, data = explaining.read(reading)
+    model, data = explaining.read(reading, needs_target=refit > 0)
     result = cw.effect(
         model,
         data,

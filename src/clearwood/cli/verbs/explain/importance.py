@@ -66,7 +66,7 @@ def importance(
     import clearwood as cw
 
     together = groups_of(groups)
-    model, data = measuring.read(reading)
+    model, data = measuring.read(reading, needs_target=kind in ("permutation", "loco"))
     result = cw.importance(
         model,
         data,

@@ -32,7 +32,7 @@ def inclusion(
     """
     import clearwood as cw
 
-    model, data = explaining.read(reading)
+    model, data = explaining.read(reading, needs_target=True)
     result = cw.benchmarking.inclusion(
         model, data, draws=draws, resampled=resampled, seed=seed, n_jobs=n_jobs
     )

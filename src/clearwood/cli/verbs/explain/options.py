@@ -51,10 +51,13 @@ class Explaining:
     force: Force = False
     json: Json = False
 
-    def read(self, reading: Reading, *more: Path | None) -> tuple[Any, "Table"]:
+    def read(
+        self, reading: Reading, *more: Path | None, needs_target: bool = False
+    ) -> tuple[Any, "Table"]:
         """Load the model and read its rows, once it is clear that the result can be written.
 
-        The result must not replace ``more`` inputs either.
+        The result must not replace ``more`` inputs either. Rows without a target are left out
+        where the target is needed.
         """
         import clearwood as cw
         from clearwood.cli.support.files import check_output
@@ -63,7 +66,7 @@ class Explaining:
         for path in self.files or ():
             check_output(path, *RESULTS, force=self.force, inputs=inputs, needs_ending=True)
         model = cw.load(self.model)
-        return model, reading.table_for(model, self.data)
+        return model, reading.table_for(model, self.data, all_rows=not needs_target)
 
     def show(self, result: Any, *, table: bool = True) -> None:
         """Write the result to its files, then print it, with a table below its text or not."""

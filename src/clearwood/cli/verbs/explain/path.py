@@ -21,5 +21,5 @@ def path(*, folds: int = 10, seed: Seed = 0, explaining: Explaining, reading: Re
     """
     import clearwood as cw
 
-    model, data = explaining.read(reading)
+    model, data = explaining.read(reading, needs_target=True)
     explaining.show(cw.explanation.path(model, data, folds=folds, seed=seed), table=False)

@@ -78,7 +78,7 @@ def shapley(
 
     together = groups_of(groups)
     model, data = explaining.read(reading, of)
-    explained = data if of is None else reading.table_for(model, of)
+    explained = data if of is None else reading.table_for(model, of, all_rows=True)
     if not reading.scan:
         workers.refuse()
     options: dict[str, Any] = {"seed": work.seed, "n_jobs": work.n_jobs, "ledger": workers.ledger}
