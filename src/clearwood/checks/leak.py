@@ -5,10 +5,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result
 
-__all__ = ["Leak", "Sign"]
+__all__ = ["Leak", "Sign", "Suspect"]
 
 Sign = Literal["copy", "strong", "missing", "level", "levels", "range", "exposure"]
 
@@ -114,3 +115,11 @@ class Leak(Result):
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, eq=False)
+class Suspect:
+    """A leak that may be an honest and strong column, and its rows; None for all rows."""
+
+    leak: Leak
+    own: Bools | None = None

@@ -18,12 +18,14 @@ from clearwood._shared.numbers import count, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted, effective
-from clearwood.checks.leak import Leak, Sign
+from clearwood.checks.beyond import leaks_beyond
+from clearwood.checks.leak import Leak, Sign, Suspect
+from clearwood.checks.left_over import indicators
 from clearwood.checks.pure_rows import FEWEST_OF_A_LEVEL, pure_rows, valued
 from clearwood.losses import LOSSES
 from clearwood.table import Column, Kind, Table, Task, as_table
 
-__all__ = ["Leak", "Leakage", "indicators", "leakage"]
+__all__ = ["Leak", "Leakage", "leakage"]
 
 #: A column that explains more than this by itself is taken for the target in another form.
 COPY = 0.98
@@ -76,6 +78,8 @@ class Leakage(Result):
         Whether rows count by their weight.
     zero_weights
         How many rows have the weight 0 and do not count.
+    replaced
+        Columns that explain much by themselves, which the other columns together tell as well.
     """
 
     target: str
@@ -87,6 +91,7 @@ class Leakage(Result):
     n_rows: int
     is_weighted: bool = False
     zero_weights: int = 0
+    replaced: tuple[str, ...] = ()
 
     _derived = ("suspects",)
 
@@ -98,6 +103,8 @@ class Leakage(Result):
 
     def most_of(self, skill: float) -> tuple[str, ...]:
         """Return columns that explain by themselves most of what a model explains.
+
+        Those whose part other columns can take are left out.
 
         Parameters
         ----------
@@ -115,7 +122,11 @@ class Leakage(Result):
         (('x',), ())
         """
         least = max(MOST * skill, NOT_LITTLE)
-        return tuple(self.columns[k] for k in self._order if self.skill[k] >= least)
+        return tuple(
+            self.columns[k]
+            for k in self._order
+            if self.skill[k] >= least and self.columns[k] not in self.replaced
+        )
 
     @property
     def _order(self) -> Index:
@@ -164,7 +175,8 @@ def leakage(
     where the answer is not known yet. So it is with a value that nearly all rows of one outcome
     have, and with a column that is missing until the outcome is known. Whether a suspect is a leak
     depends on how and when the column was recorded, which the data cannot show: honest columns can
-    be as strong.
+    be as strong. Most honest ones measure what other columns measure as well, though: a column, or
+    its nearly pure rows, is named only if forests of the other columns predict much worse.
 
     Parameters
     ----------
@@ -222,7 +234,22 @@ def leakage(
     looked = draw_rows(len(counting), _MOST_FOR_LEVELS, seed=seed)
     seen = {leak.column for leak in leaks if leak.kind != "missing"}
     others = [name for name in names if name not in seen]
-    leaks += pure_rows(table, others, counting[looked], weights[looked])
+    suspects = [Suspect(leak) for leak in leaks if leak.kind == "strong"]
+    strong = {one.leak.column for one in suspects}
+    found = pure_rows(table, others, counting[looked], weights[looked])
+    # of these it is only asked whether other columns tell the same
+    much = [
+        Suspect(Leak(column=name, target=table.target, kind="strong", explained=one.explained))
+        for name, one in zip(names, measured, strict=True)
+        if one.skill >= NOT_LITTLE and name not in seen
+    ]
+    skill = {name: one.explained for name, one in zip(names, measured, strict=True)}
+    copies = [leak.column for leak in leaks if leak.kind == "copy"]
+    beyond = leaks_beyond(table, counting[looked], [*suspects, *found, *much], copies, skill, seed)
+    leaks = [leak for leak in leaks if leak.kind != "strong"]
+    leaks += [leak for leak in beyond if leak.kind != "strong" or leak.column in strong]
+    alone = {leak.column for leak in beyond if leak.kind == "strong"}
+    replaced = {one.leak.column for one in [*suspects, *much]} - alone
     leaks += _forms_of_the_exposure(table, names, counting)
     return Leakage(
         table.target,
@@ -234,6 +261,7 @@ def leakage(
         len(judge.rows),
         table.weights is not None,
         table.n_rows - len(counting),
+        tuple(name for name in names if name in replaced),
     )
 
 
@@ -342,14 +370,6 @@ def _auc_error(auc: float, members: float, others: float) -> float:
     first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
     variance = auc * (1 - auc) + (members - 1) * (first - auc**2) + (others - 1) * (second - auc**2)
     return float(np.sqrt(max(variance, 0.0) / (members * others)))
-
-
-def indicators(column: Column) -> Floats:
-    """Return numbers as one column, classes as indicators."""
-    if not column.is_coded:
-        return np.asarray(column.values[:, None], np.float64)
-    codes = column.values
-    return np.asarray(codes[:, None] == np.unique(codes)[None, :], np.float64)
 
 
 def _along_an_axis(column: Column) -> Floats | None:

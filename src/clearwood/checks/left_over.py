@@ -8,25 +8,28 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GroupKFold
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.checks.leakage import indicators
 from clearwood.table import Column, Kind, Table
 
-__all__ = ["agreement_of", "as_numbers", "left_over", "pairs_of"]
+__all__ = ["agreement_of", "as_numbers", "indicators", "left_over", "pairs_of"]
 
 _FOLDS = 3
 _TREES = 50
 
 
 def left_over(
-    table: Table, rows: Index, columns: Sequence[Column], units: Index | None = None
+    table: Table,
+    rows: Index,
+    columns: Sequence[Column],
+    units: Index | None = None,
+    truth: Floats | None = None,
 ) -> Floats:
     """Return what a forest of some columns leaves of the target, one column for each class.
 
     Rows of a unit are predicted by a forest that was fitted to other units. Without columns, the
-    mean of the others is taken off.
+    mean of the others is taken off. ``truth`` stands for the target, if it is given.
     """
-    truth = indicators(table.target_column.take(rows))
-    exposures = None if table.exposures is None else table.exposures[rows]
+    exposures = None if table.exposures is None or truth is not None else table.exposures[rows]
+    truth = indicators(table.target_column.take(rows)) if truth is None else truth[:, None]
     left = np.empty_like(truth)
     features = np.column_stack(
         [as_numbers(column.take(rows)) for column in columns] or [np.zeros(len(rows))]
@@ -43,6 +46,14 @@ def left_over(
     if exposures is not None:
         left *= np.sqrt(exposures)[:, None]  # a rate over a long exposure varies less
     return left
+
+
+def indicators(column: Column) -> Floats:
+    """Return numbers as one column, classes as indicators."""
+    if not column.is_coded:
+        return np.asarray(column.values[:, None], np.float64)
+    codes = column.values
+    return np.asarray(codes[:, None] == np.unique(codes)[None, :], np.float64)
 
 
 def as_numbers(column: Column) -> Floats:

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeRegressor
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.numbers import number
 from clearwood._shared.weights import effective
-from clearwood.checks.leak import Leak, Sign
+from clearwood.checks.leak import Leak, Sign, Suspect
 from clearwood.table import NUMERIC, Column, Kind, Table
 
 __all__ = ["FEWEST_OF_A_LEVEL", "pure_rows", "valued"]
@@ -63,15 +63,15 @@ class _Rows:
     ways: int = 1
 
 
-def pure_rows(table: Table, names: Sequence[str], rows: Index, weights: Floats) -> list[Leak]:
+def pure_rows(table: Table, names: Sequence[str], rows: Index, weights: Floats) -> list[Suspect]:
     """Return levels and ranges whose rows nearly all have one value of the target."""
     look = _Look(table, rows, weights)
-    found: list[Leak] = []
+    found: list[Suspect] = []
     columns = [table.column(name).take(rows) for name in names]
     levels = [one for column in columns for one in look.levels(column)]
     for one in levels:
         found += look.leaks(one, len(levels))
-    pure = {leak.column for leak in found}
+    pure = {one.leak.column for one in found}
     ranges = [one for column in columns for one in look.ranges(column)]
     unions = [one for c in columns if c.name not in pure for one in look.unions(c)]
     for several in (ranges, unions):
@@ -79,7 +79,7 @@ def pure_rows(table: Table, names: Sequence[str], rows: Index, weights: Floats) 
         for one in several:
             if one.column not in pure:
                 leaks = list(look.leaks(one, n_ways))
-                pure |= {leak.column for leak in leaks}
+                pure |= {one.leak.column for one in leaks}
                 found += leaks
     return found
 
@@ -108,7 +108,7 @@ class _Look:
         #: What a unit of weight counts for.
         self.scale = effective(weights, self.units) / weights.sum()
 
-    def leaks(self, one: _Rows, n_looked: int) -> Iterator[Leak]:
+    def leaks(self, one: _Rows, n_looked: int) -> Iterator[Suspect]:
         """Yield the leak, if the rows are pure and the others are not."""
         own, weights = one.own, self.weights
         shares = np.bincount(self.codes[own], weights[own], len(self.base)) / weights[own].sum()
@@ -125,7 +125,7 @@ class _Look:
         is_unlike = _odds(share, size) >= TIMES_THE_ODDS * odds
         if not is_unlike or (low < 1 and low / (1 - low) < TIMES_AT_LEAST * odds):
             return
-        yield Leak(
+        leak = Leak(
             column=one.column,
             target=self.target,
             kind=one.kind,
@@ -144,6 +144,7 @@ class _Look:
             others=self._share(~own, outcome)[0],
             is_weighted=self.is_weighted,
         )
+        yield Suspect(leak, own)
 
     def _share(self, rows: Bools | Index, outcome: int) -> tuple[float, float]:
         """Return the share of rows with a value of the target, and how many rows these count as."""
