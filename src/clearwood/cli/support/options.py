@@ -166,8 +166,8 @@ class Reading:
 
         if isinstance(model, cw.models.TableModel):
             # nothing is learned from the target: rows are explained, however few
-            known = {"schema": model.schema_, "constant": True, "all_rows": all_rows}
-            return read_table(data, **known, **vars(self))
+            options: dict[str, Any] = {**vars(self), "all_rows": all_rows}
+            return read_table(data, schema=model.schema_, constant=True, **options)
         roles = {} if columns is None else columns.roles()
         return read_table(data, target=target, **roles, **vars(self))
 
