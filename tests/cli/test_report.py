@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import clearwood as cw
+from clearwood.files import container
 
 
 def words(claims, *more):
@@ -48,6 +49,25 @@ def test_a_model_that_exists_is_explained_with_its_table(cli, claims, model):
     assert answer.code == 0, answer.err
     assert answer.json["benchmark"] is None
     assert Path("report.html").stat().st_size > 0
+
+
+def test_a_model_file_is_read_once_and_nothing_is_fitted_or_saved(cli, claims, model, monkeypatch):
+    done = []
+
+    def counted(owner, name):
+        work = getattr(owner, name)
+
+        def count(*args, **options):
+            done.append(name)
+            return work(*args, **options)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counted(container, "_read")
+    counted(container, "write")
+    counted(cw.Learner, "fit")
+    assert cli("report", model, claims, "--quick").code == 0
+    assert done == ["_read"]
 
 
 def test_what_cannot_be_used_is_refused_before_any_work(cli, refused, claims, model):

@@ -156,7 +156,7 @@ def factors(
     result, anchored = _single(cells, table, chosen, seed)
     if points is not None:
         result = _pointed(result, learner, table, points, cutoff)
-    result = replace(result, confidence=confidence)
+    result = replace(result, confidence=confidence, sha256=_sha256(learner))
     result = with_errors(result, anchored, table, errors, seed=seed)
     others = (note for note in on_unseen_levels(learner.encoder_) if note not in result.notes)
     return replace(result, notes=(*result.notes, *others, *learner.notes_))
@@ -203,7 +203,8 @@ def _with_more_columns(data: Any, learner: Learner, model: TableModel) -> Table:
 def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: int) -> Factors:
     """Write a model that was imported already as a table of factors, with its own base.
 
-    A scorecard has its points as well, in the usual scaling.
+    A scorecard has its points as well, in the usual scaling. The table does not name the model's
+    file: that holds how long its fit took, so that the same fit gives another file.
     Pairs with more than ``most_cells`` cells are refused.
     """
     _checked(learner)
@@ -302,7 +303,7 @@ def _product(
             )
         mine = {name: value for name, value in chosen.items() if name in game.columns}
         result, _ = _single(ModelCells(learner, game, own, weights, bands), own, mine, seed)
-        tables.append(result)
+        tables.append(replace(result, sha256=_sha256(learner)))
         chosen = {**result.base, **chosen}
     result = compared_product(product_of(tables), learners, rows, weights, seed)
     return levelled(result, learners, rows, table, confidence, rebalance=rebalance)
@@ -319,7 +320,6 @@ def _made(built: Anchored, table: Table) -> Factors:
         outcome=_outcome(learner, table),
         model=learner.name,
         banded=tuple(game.columns[k] for k in sorted(cells.banded)),
-        sha256=_sha256(learner),
         ranges=_ranges(cells),
         schema=learner.schema_,
     )

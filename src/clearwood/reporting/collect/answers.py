@@ -141,9 +141,7 @@ def factors_of(explanation: Explanation) -> Factors | None:
         return None
     with warnings.catch_warnings():  # the notes of the result say the same
         warnings.simplefilter("ignore", ClearwoodWarning)
-        table = factors_of_game(model, game, explanation.data, most_cells=_MOST_CELLS)
-    # a model file holds how long its fit took, and the same report is the same page
-    return replace(table, sha256="")
+        return factors_of_game(model, game, explanation.data, most_cells=_MOST_CELLS)
 
 
 def effect_of(
