@@ -109,7 +109,7 @@ def compare(rows: Rows, *, trials: int, seed: int = SEED) -> Beside:
             repeats=1,
             seed=seed,
             interval="naive",
-            errors="raise",
+            on_error="raise",
         )
     gap = bench.compare(OURS, PEER)
     ours, peer = bench[OURS], bench[PEER]

@@ -318,7 +318,7 @@ def tried(text: str, title: str, table: cw.Table, folder: Path, *, report: bool 
     bench = None
     with trial.step("benchmark"):
         bench = cw.benchmark(
-            table, [model], outer=3, inner=2, tune=2, interval="naive", repeats=1, errors="raise"
+            table, [model], outer=3, inner=2, tune=2, interval="naive", repeats=1, on_error="raise"
         )
         assert str(bench)
     with trial.step("explain"):

@@ -55,8 +55,8 @@ def test_a_learner_that_fails_in_one_fold_is_last_and_the_others_go_on(marked):
 
 
 def test_errors_can_be_raised_instead(marked):
-    with pytest.raises(cw.InputError, match=r"'fragile' failed in outer/0/.*errors='rank'"):
-        cw.benchmark(marked, {"fragile": Fragile()}, errors="raise", **QUICK)
+    with pytest.raises(cw.InputError, match=r"'fragile' failed in outer/0/.*on_error='rank'"):
+        cw.benchmark(marked, {"fragile": Fragile()}, on_error="raise", **QUICK)
 
 
 def test_predictions_that_are_no_numbers_are_a_failure(marked):
@@ -171,7 +171,7 @@ def test_a_range_that_is_none(numbers, ranges):
         ({"repeats": 0}, "repeats"),
         ({"confidence": 90}, "confidence=90"),
         ({"interval": "exact"}, "interval='exact'"),
-        ({"errors": "ignore"}, "errors='ignore'"),
+        ({"on_error": "ignore"}, "on_error='ignore'"),
         ({"rule": "two_se"}, "rule='two_se'"),
         ({"time_limit": -1}, "time_limit=-1"),
         ({"search": "bayes"}, "search='bayes' is not a known"),

@@ -94,7 +94,7 @@ def test_what_is_recorded_but_gone_is_done_again(tmp_path):
 def test_skipped_parts_are_told_and_listed(tmp_path):
     work = Logged(tmp_path, broken=("part-0", "part-5"))
     with pytest.warns(ClearwoodWarning, match="'part-[05]', was left out: ValueError") as told:
-        run = over(PARTS, work, added, title="adding", retries=1, errors="skip")
+        run = over(PARTS, work, added, title="adding", retries=1, on_error="skip")
     assert len(told) == 2
     assert [name for name, _ in run.skipped] == ["part-0", "part-5"]
     assert run.state.values["rows"] == 20

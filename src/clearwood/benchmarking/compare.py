@@ -86,7 +86,7 @@ def benchmark(
     repeats: int | None = None,
     interval: Interval | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
-    errors: Errors = "rank",
+    on_error: Errors = "rank",
     time_limit: float | None = None,
     rule: Rule = "best",
     racing: bool = True,
@@ -153,7 +153,7 @@ def benchmark(
     space
         Ranges to search instead of the catalogue's, by learner:
         ``{"knn": {"n_neighbors": Whole(1, 500)}}``.
-    errors
+    on_error
         "rank" puts a learner that fails last and goes on, "raise" stops.
     time_limit
         Seconds after which no further fit is begun; each tuning gets its share of them.
@@ -191,7 +191,7 @@ def benchmark(
         check_counts(outer=(outer, 2), inner=(inner, 2), tune=(tune or 0, 0), seed=(seed, 0))
         check_choices(
             interval=("hold-out" if interval is None else interval, Interval),
-            errors=(errors, Errors),
+            on_error=(on_error, Errors),
             rule=(rule, Rule),
         )
         check_confidence(confidence)
@@ -208,7 +208,7 @@ def benchmark(
             n_jobs=n_jobs,
             confidence=confidence,
             space=space,
-            errors=errors,
+            on_error=on_error,
             clock=clock,
             threshold=threshold,
             sample=SAMPLE if sample is None else sample,
@@ -227,7 +227,7 @@ def benchmark(
     check_counts(outer=(outer, 2), inner=(inner, 2), tune=(tune, 0), seed=(seed, 0))
     check_choices(
         interval=(interval, Interval),
-        errors=(errors, Errors),
+        on_error=(on_error, Errors),
         rule=(rule, Rule),
         pair_tuning=(pair_tuning, PairTuning),
     )
@@ -265,7 +265,7 @@ def benchmark(
             share = 0.8 * clock.time_limit * workers.count / len(tuned)
         tuning = Tuning(search, tune, inner, rule, racing, share)
     context = Context(table, codes, classes, judged_by, by_name, tuning, seed)
-    session = Session(context, design, workers, clock, errors=errors)
+    session = Session(context, design, workers, clock, on_error=on_error)
     with session.opened(store, plan=resampling):
         session.run()
     is_empty = all(session.units[key].learner == reference for key in session.outcomes)

@@ -75,7 +75,7 @@ def benchmark_parts(
     n_jobs: int,
     confidence: float,
     space: Mapping[str, Mapping[str, Any]] | None,
-    errors: Literal["rank", "raise"],
+    on_error: Literal["rank", "raise"],
     clock: Clock,
     threshold: float,
     sample: int,
@@ -108,7 +108,9 @@ def benchmark_parts(
     context = Context(kept, codes_of(kept, classes), classes, judged_by, by_name, tuning, seed)
     with _loss_file(store) as file:
         judging = Judging(split, context, file, _identity(parts, split, context, sample), n_jobs)
-        run = _Session(judging, drawn, workers, clock, errors=errors, is_stored=store is not None)
+        run = _Session(
+            judging, drawn, workers, clock, on_error=on_error, is_stored=store is not None
+        )
         run.all()
         if all(run.units[key].learner == reference for key in run.outcomes):
             if run.stopped:
@@ -209,7 +211,7 @@ class _Session:
     drawn: Table
     workers: Workers
     clock: Clock
-    errors: Literal["rank", "raise"]
+    on_error: Literal["rank", "raise"]
     is_stored: bool
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     sampled: dict[str, int] = field(default_factory=dict)
@@ -231,10 +233,10 @@ class _Session:
                     step(note=unit.learner)
                     outcome = self._outcome(unit)
                     self.outcomes[unit.key] = outcome
-                    if outcome.failure is not None and self.errors == "raise":
+                    if outcome.failure is not None and self.on_error == "raise":
                         raise InputError(
                             f"learner {unit.learner!r} failed: {outcome.failure}",
-                            hint=words(Option("errors", "rank"), " ranks it last and goes on."),
+                            hint=words(Option("on_error", "rank"), " ranks it last and goes on."),
                         )
                     step(1, note=unit.learner)
             except KeyboardInterrupt:

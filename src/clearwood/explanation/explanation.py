@@ -98,7 +98,7 @@ class Explanation(Result):
         How the prediction is decomposed; see `clearwood.explain`.
     seed, n_jobs
         What draws and threads use where a question says nothing else.
-    ledger, errors
+    ledger, on_error
         For a table in parts: see `clearwood.explain`.
 
     Examples
@@ -128,11 +128,11 @@ class Explanation(Result):
         seed: int = 0,
         n_jobs: int = 1,
         ledger: str | Path | None = None,
-        errors: Literal["raise", "skip"] = "raise",
+        on_error: Literal["raise", "skip"] = "raise",
     ) -> None:
         model = as_model(model)
         self.model = model
-        self.in_parts = self._in_parts(data, weights, ledger, errors)
+        self.in_parts = self._in_parts(data, weights, ledger, on_error)
         if self.in_parts is not None:
             data = self.in_parts.sample(SAMPLE, seed=seed)
         self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
@@ -175,11 +175,11 @@ class Explanation(Result):
 
     @staticmethod
     def _in_parts(
-        data: Any, weights: Any, ledger: str | Path | None, errors: Literal["raise", "skip"]
+        data: Any, weights: Any, ledger: str | Path | None, on_error: Literal["raise", "skip"]
     ) -> InParts | None:
         """Return the data, where its rows stay where they are."""
-        if errors not in ("raise", "skip"):
-            raise unknown_choice("errors", errors, ("raise", "skip"))
+        if on_error not in ("raise", "skip"):
+            raise unknown_choice("on_error", on_error, ("raise", "skip"))
         if isinstance(data, InParts):
             return data
         if not isinstance(data, Parts):
@@ -192,7 +192,7 @@ class Explanation(Result):
                 parameter="weights",
                 hint=words("name the column when reading: ", Option("weight", "COLUMN"), "."),
             )
-        return InParts(data, ledger, errors)
+        return InParts(data, ledger, on_error)
 
     # One question a method. Each is documented where it is written.
     effect = effect

@@ -51,7 +51,7 @@ def explain(
     seed: int = 0,
     n_jobs: int = 1,
     ledger: str | Path | None = None,
-    errors: Literal["raise", "skip"] = "raise",
+    on_error: Literal["raise", "skip"] = "raise",
 ) -> Explanation:
     """Explain a model over its data.
 
@@ -112,7 +112,7 @@ def explain(
     ledger
         For a table in parts: a file in which finished parts are recorded, so that the same call
         goes on from there, whatever ended it.
-    errors
+    on_error
         For a table in parts: "raise" names a part that could not be read four times; "skip" leaves
         it out, warns and says so in the notes.
 
@@ -158,7 +158,7 @@ def explain(
         seed=seed,
         n_jobs=n_jobs,
         ledger=ledger,
-        errors=errors,
+        on_error=on_error,
     )
     _ = explanation.decomposition  # what cannot be explained is an error here, not later
     return explanation

@@ -878,7 +878,7 @@ class Learner(TableModel):
         to: str | Path | None,
         force: bool = ...,
         ledger: str | Path | None = ...,
-        errors: Literal["raise", "skip"] = ...,
+        on_error: Literal["raise", "skip"] = ...,
     ) -> Written: ...
     def predict(
         self,
@@ -887,7 +887,7 @@ class Learner(TableModel):
         to: str | Path | None = None,
         force: bool = False,
         ledger: str | Path | None = None,
-        errors: Literal["raise", "skip"] = "raise",
+        on_error: Literal["raise", "skip"] = "raise",
     ) -> NDArray[Any] | Written:
         """Predict: numbers for regression and counts, labels for classes.
 
@@ -900,7 +900,7 @@ class Learner(TableModel):
             with the probabilities of classes beside them.
         force
             Replace files in that folder.
-        ledger, errors
+        ledger, on_error
             For a table in parts: as for `clearwood.explain`.
 
         Returns
@@ -910,7 +910,7 @@ class Learner(TableModel):
         """
         if isinstance(X, Parts):
             return written_predictions(
-                self, X, to, force=force, ledger=ledger, errors=errors, n_jobs=self.n_jobs
+                self, X, to, force=force, ledger=ledger, on_error=on_error, n_jobs=self.n_jobs
             )
         if to is not None:
             raise bad_value("to", to, "only predictions of a table in parts go to a folder")

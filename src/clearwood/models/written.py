@@ -72,7 +72,7 @@ def written_predictions(
     probabilities: bool | None = None,
     force: bool = False,
     ledger: str | Path | None = None,
-    errors: Literal["raise", "skip"] = "raise",
+    on_error: Literal["raise", "skip"] = "raise",
     n_jobs: int | None = 1,
 ) -> Written:
     """Write the predictions of all rows of a table in parts, one Parquet file for each part.
@@ -89,7 +89,7 @@ def written_predictions(
         As for `prediction_columns`.
     force
         Replace files in the folder.
-    ledger, errors, n_jobs
+    ledger, on_error, n_jobs
         As for `clearwood.explain`.
 
     Returns
@@ -116,7 +116,7 @@ def written_predictions(
         force=force,
         identity=identity,
         ledger=ledger,
-        errors=errors,
+        on_error=on_error,
         n_jobs=n_jobs,
     )
 

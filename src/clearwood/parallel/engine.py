@@ -115,7 +115,7 @@ def over(
     ledger: str | Path | Ledger | None = None,
     holds: Callable[[State], bool] | None = None,
     retries: int = 3,
-    errors: Literal["raise", "skip"] = "raise",
+    on_error: Literal["raise", "skip"] = "raise",
     n_jobs: int | None = 1,
 ) -> Run:
     """Do some work on every part and merge the results, always in the order of the parts.
@@ -144,7 +144,7 @@ def over(
         Whether what an earlier run recorded is still there; all of it when None.
     retries
         How often a part is begun again before it counts as failed.
-    errors
+    on_error
         "raise" ends the run with the name of a failed part and its error; "skip" leaves the part
         out, warns, and lists it in the result.
     n_jobs
@@ -171,7 +171,7 @@ def over(
                 [k for k in sorted(page.finished) if not holds(page.state(k))]
             )
         pool = pool_of(n_jobs)
-        session = _Session(parts, work, merge, pool, page, retries=retries, errors=errors)
+        session = _Session(parts, work, merge, pool, page, retries=retries, on_error=on_error)
         try:
             session.run(title)
         except BaseException:
@@ -221,10 +221,10 @@ class _Session:
         page: Page | None,
         *,
         retries: int,
-        errors: Literal["raise", "skip"],
+        on_error: Literal["raise", "skip"],
     ) -> None:
         self.parts, self.merge, self.pool, self.page = parts, merge, pool, page
-        self.retries, self.errors = retries, errors
+        self.retries, self.on_error = retries, on_error
         self.payload = Payload.of(work)
         self.merged: State | None = None
         self.n_retries = 0
@@ -318,7 +318,7 @@ class _Session:
             self.n_retries += 1
             self._todo.appendleft(k)
             return 0
-        if self.errors == "raise":
+        if self.on_error == "raise":
             kept = "" if self.page is None else "; the ledger keeps the parts that are done"
             raise InputError(
                 f"part {k + 1} of {len(self.parts)}, {name!r}, failed "
@@ -326,7 +326,7 @@ class _Session:
                 parameter="data",
                 value=name,
                 hint=hint
-                or words("repair it, or leave it out with ", Option("errors", "skip"), "."),
+                or words("repair it, or leave it out with ", Option("on_error", "skip"), "."),
             )
         tell(f"part {k + 1} of {len(self.parts)}, {name!r}, was left out: {reason}")
         self.skipped[name] = reason

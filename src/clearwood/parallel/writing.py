@@ -152,7 +152,7 @@ def write_parts(
     force: bool = False,
     identity: Mapping[str, Any] | None = None,
     ledger: str | Path | None = None,
-    errors: Literal["raise", "skip"] = "raise",
+    on_error: Literal["raise", "skip"] = "raise",
     n_jobs: int | None = 1,
 ) -> Written:
     """Compute columns for all rows and write them, one Parquet file for each part.
@@ -179,7 +179,7 @@ def write_parts(
         What the reader should know.
     force
         Replace files that are there.
-    identity, ledger, errors, n_jobs
+    identity, ledger, on_error, n_jobs
         As for `over`.
 
     Returns
@@ -212,7 +212,7 @@ def write_parts(
             identity=identity,
             ledger=ledger,
             holds=partial(_is_there, folder),
-            errors=errors,
+            on_error=on_error,
             n_jobs=n_jobs,
         )
     state = run.state or State({"rows": 0, "files": [], "columns": []}, {"sums": np.zeros((2, 0))})

@@ -218,7 +218,7 @@ def test_a_learner_that_fails_is_ranked_last():
     assert np.isnan(bench["Half"].risk)
     assert "NaN or infinity" in bench.failures["Half"][0]
     with pytest.raises(cw.InputError, match="learner 'Half' failed"):
-        cw.benchmark(parts_of(), {"Half": Half()}, sample=300, errors="raise")
+        cw.benchmark(parts_of(), {"Half": Half()}, sample=300, on_error="raise")
 
 
 def test_rows_that_cannot_be_read_end_the_run():

@@ -396,7 +396,7 @@ def many_rows(**roles):
     return cw.read({"a": x[:, 0], "b": x[:, 1], "t": np.arange(4_000), "y": y}, target="y", **roles)
 
 
-OF_MANY_ROWS = {"inner": 3, "outer": 3, "interval": "naive", "errors": "raise"}
+OF_MANY_ROWS = {"inner": 3, "outer": 3, "interval": "naive", "on_error": "raise"}
 
 
 @pytest.mark.parametrize("search", ["random", "hyperband"])
@@ -434,7 +434,7 @@ def test_the_number_of_trees_is_chosen_after_most_of_the_time(monkeypatch):
         return original(context, unit, fold, *others)
 
     monkeypatch.setattr(module, "try_settings", recorded)
-    cw.benchmark(many_rows(time="t"), ["gbm"], tune=3, inner=3, outer=2, errors="raise")
+    cw.benchmark(many_rows(time="t"), ["gbm"], tune=3, inner=3, outer=2, on_error="raise")
     last = [share for share, number in rows if number == 3]
     # the first span has fewer rows than would be drawn, so that only the second chooses anew
     assert last

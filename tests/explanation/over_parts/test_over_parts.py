@@ -216,7 +216,7 @@ def test_a_part_that_cannot_be_read_is_named_or_left_out_aloud(trees, monkeypatc
     with pytest.raises(cw.InputError, match=r"part 2 of 3, .* failed 4 times: OSError: the file"):
         cw.explain(trees, data)
     with pytest.warns(cw.ClearwoodWarning, match="was left out"):
-        why = cw.explain(trees, data, errors="skip")
+        why = cw.explain(trees, data, on_error="skip")
     assert any("was left out" in note for note in why.notes)
 
 
@@ -299,8 +299,8 @@ def test_folders_that_cannot_be_written_are_refused(trees, tmp_path):
         cw.explain(trees, in_memory(Made()), ledger=tmp_path / "x")
     with pytest.raises(cw.InputError, match="array of weights"):
         cw.explain(trees, data, weights=np.ones(N_ROWS))
-    with pytest.raises(cw.InputError, match="errors"):
-        cw.explain(trees, data, errors="ignore")
+    with pytest.raises(cw.InputError, match="on_error"):
+        cw.explain(trees, data, on_error="ignore")
 
 
 def test_a_disk_that_fills_is_reported_and_leaves_no_half_file(trees, tmp_path, monkeypatch):

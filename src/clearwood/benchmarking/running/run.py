@@ -62,10 +62,10 @@ class Session:
         workers: Workers,
         clock: Clock,
         *,
-        errors: Literal["rank", "raise"],
+        on_error: Literal["rank", "raise"],
     ) -> None:
         self.context, self.design, self.workers, self.clock = context, design, workers, clock
-        self.errors = errors
+        self.on_error = on_error
         self.store: Store | None = None
         self.names = list(context.contenders)
         if workers.count > 1:
@@ -98,10 +98,10 @@ class Session:
             try:
                 for unit, outcome in self._all():
                     self._count(unit, outcome)
-                    if outcome.failure is not None and self.errors == "raise":
+                    if outcome.failure is not None and self.on_error == "raise":
                         raise InputError(
                             f"learner {unit.learner!r} failed in {unit.split}: {outcome.failure}",
-                            hint=words(Option("errors", "rank"), " ranks it last and goes on."),
+                            hint=words(Option("on_error", "rank"), " ranks it last and goes on."),
                         )
                     count(unit)
             except KeyboardInterrupt:

@@ -53,7 +53,7 @@ class InParts:
         The table.
     ledger
         The file that keeps finished parts; None for none.
-    errors
+    on_error
         Whether a part that fails ends the work or is left out.
     runs
         How each pass over the parts went, by what it was for.
@@ -61,7 +61,7 @@ class InParts:
 
     parts: Parts
     ledger: str | Path | None = None
-    errors: Literal["raise", "skip"] = "raise"
+    on_error: Literal["raise", "skip"] = "raise"
     runs: dict[str, Run] = field(default_factory=dict)
     _samples: dict[tuple[int, int], Table] = field(default_factory=dict, repr=False)
 
@@ -155,7 +155,7 @@ class InParts:
             force=force,
             identity=identity,
             ledger=self.ledger,
-            errors=self.errors,
+            on_error=self.on_error,
             n_jobs=n_jobs,
         )
 
@@ -176,7 +176,7 @@ class InParts:
             title=title,
             identity=identity,
             ledger=self.ledger,
-            errors=self.errors,
+            on_error=self.on_error,
             n_jobs=n_jobs,
         )
         self.runs[title] = run
