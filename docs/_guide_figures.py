@@ -460,7 +460,7 @@ def audit_gap() -> Any:
 
     policies = cw.datasets.insurance(20_000, seed=5)
     model = cw.learner("glm", alpha=0).fit(policies)
-    return gap_of(model, policies, reference="female", refit=8).plot()
+    return gap_of(model, policies, reference="female", n_refits=8).plot()
 
 
 def _beside(*charts: Any) -> Any:

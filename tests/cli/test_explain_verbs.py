@@ -322,9 +322,9 @@ def test_direct_effects_are_those_of_the_library(cli, model, claims, both):
     assert Path("d.svg").read_text().startswith("<svg")
     refused = cli("explain", "direct", model, claims, "age", "--claim", "world")
     assert refused.code != 0
-    assert "--refit 100" in refused.err
+    assert "--n-refits 100" in refused.err
     assert "--at is given 2 times for 1 features" in cli(*words, "--at", "1,2").err
-    refitted = cli(*words, "--refit", 3, "--claim", "world", "--json")
+    refitted = cli(*words, "--n-refits", 3, "--claim", "world", "--json")
     assert refitted.code == 0, refitted.err
     assert refitted.json["band"] == "refits"
 

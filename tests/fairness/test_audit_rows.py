@@ -53,7 +53,7 @@ def model(training):
 @pytest.fixture(scope="module")
 def result(model, training, held_out):
     return cw.audit(
-        model, training, test=held_out, refit=2, decision="yes >= 0.5", favourable="yes"
+        model, training, test=held_out, n_refits=2, decision="yes >= 0.5", favourable="yes"
     )
 
 
@@ -102,7 +102,7 @@ def test_every_fit_of_an_audit_is_to_training_rows(model, training, held_out, mo
         return before(self, X, *args, **options)
 
     monkeypatch.setattr(cw.Learner, "fit", counted)
-    cw.audit(model, training, test=held_out, refit=3)
+    cw.audit(model, training, test=held_out, n_refits=3)
     known = set(training["income"])
     assert all(set(table["income"].values) <= known for table in fitted)
     # the bootstrap fits of the gap are those of the proxies: three, and no second three
@@ -127,9 +127,9 @@ def test_an_audit_fits_as_many_models_as_it_is_told_for_all_columns_and_classes(
         return before(self, X, *args, **options)
 
     monkeypatch.setattr(cw.Learner, "fit", counted)
-    result = cw.audit(model, data, refit=2)
+    result = cw.audit(model, data, n_refits=2)
     assert len(result.gaps) == 6  # of two columns and three classes
-    assert {one.refits for one in result.gaps} == {2}
+    assert {one.n_refits for one in result.gaps} == {2}
     assert len(fitted) == 2
 
 
@@ -213,8 +213,8 @@ def test_the_class_is_named_and_what_its_rates_mean_for_people(model, training):
 
 
 def test_without_training_rows_no_model_is_fitted(model, held_out):
-    result = cw.audit(model, None, test=held_out, refit=2)
-    assert result.refits == 0
+    result = cw.audit(model, None, test=held_out, n_refits=2)
+    assert result.n_refits == 0
     assert result.gaps
     assert not result.alternatives
     assert any("training rows" in note for note in result.notes)
@@ -225,9 +225,9 @@ def test_without_training_rows_no_model_is_fitted(model, held_out):
 def test_test_rows_are_measured_by_each_function_alone(model, training, held_out):
     predicted = model.predict_proba(held_out[["sex", "income", "debt"]])[:, 1]
     means = {name: mean_by_group(predicted, held_out, name) for name in ("f", "m")}
-    parts = gap(model, training, test=held_out, refit=2)
+    parts = gap(model, training, test=held_out, n_refits=2)
     assert parts.part("m", "total").ratio == pytest.approx(means["m"] / means["f"], rel=1e-9)
-    told = proxies(model, training, test=held_out, refit=0)
+    told = proxies(model, training, test=held_out, n_refits=0)
     assert told["income"].auc > told["debt"].auc
 
 
@@ -237,8 +237,8 @@ def test_a_group_that_is_drawn_in_few_refits_does_not_stop_them(training):
     frame["sex"] = frame["sex"].where(frame["sex"].isin(["f", "m"]), "f")
     frame.loc[frame.index[0], ["sex", "w"]] = ["alone", 1.0]
     data = cw.read(frame, **ROLES)
-    parts = gap(cw.learner("logistic").fit(data), data, refit=6)
-    assert parts.refits == 6
+    parts = gap(cw.learner("logistic").fit(data), data, n_refits=6)
+    assert parts.n_refits == 6
     assert all(part.low is not None for part in parts.parts if part.group != "alone")
     assert parts.judged == ("f", "m")
 
@@ -323,5 +323,5 @@ def test_a_proxy_of_many_levels_is_not_weakened_by_merging_them():
     rows = {"race": race, "first": first, "y": (race == "w") + rng.normal(size=2400)}
     with pytest.warns(cw.ClearwoodWarning, match="the column 'first' tells the protected 'race'"):
         table = cw.read(rows, target="y", protected="race")
-    found = proxies(cw.learner("tree", max_depth=3).fit(table), table, refit=0, risks=False)
+    found = proxies(cw.learner("tree", max_depth=3).fit(table), table, n_refits=0, risks=False)
     assert found["first"].auc > 0.99

@@ -178,7 +178,7 @@ def effect(
     bands: int = 200,
     band: BandChoice = "auto",
     confidence: float = 0.9,
-    refit: int = 0,
+    n_refits: int = 0,
     y: Any = None,
     sample: int | None = None,
     exact: bool = True,
@@ -246,7 +246,7 @@ def effect(
         width before the link is applied.
     confidence
         The coverage that the band aims at.
-    refit
+    n_refits
         Draws for which the model is fitted again to resampled rows; the band then shows how far
         the curve could move with other training data. Needs the target, in ``data`` or as ``y``.
     y
@@ -303,7 +303,7 @@ def effect(
         bands=bands,
         band=band,
         confidence=confidence,
-        refit=refit,
+        n_refits=n_refits,
         y=y,
         sample=sample,
         exact=exact,

@@ -63,7 +63,7 @@ def audit(
     min_rows: int = 30,
     min_share: float = 0.02,
     causes: bool = True,
-    refit: int = 0,
+    n_refits: int = 0,
     confidence: float = 0.9,
     seed: int = 0,
     n_jobs: int = 1,
@@ -117,7 +117,7 @@ def audit(
     causes
         Whether differences are shared out by column, proxies named and rivals of the model fitted,
         which takes most of the time.
-    refit
+    n_refits
         How often the model is fitted again to samples of its training rows, for intervals of what
         goes through columns.
     confidence
@@ -150,7 +150,7 @@ def audit(
     True
     """
     check_confidence(confidence)
-    _check_numbers(min_rows, min_share, refit)
+    _check_numbers(min_rows, min_share, n_refits)
     chosen = read_conventions(conventions)
     graph = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     audited = audited_rows(model, data, protected, test=test, learner=learner)
@@ -200,7 +200,7 @@ def audit(
             audited,
             groups,
             banded=in_bands,
-            refit=refit,
+            n_refits=n_refits,
             min_rows=min_rows,
             min_share=min_share,
             confidence=confidence,
@@ -238,7 +238,7 @@ def audit(
         gaps=parts.gaps,
         proxies=parts.proxies,
         alternatives=parts.alternatives,
-        refits=parts.refits,
+        n_refits=parts.n_refits,
         own=own,
         tuning=tuning,
         used=_used(audited, names),
@@ -343,13 +343,13 @@ def _differences(groups: Sequence[GroupMeasures], own: Sequence[GroupMeasures]) 
     return notes
 
 
-def _check_numbers(min_rows: Any, min_share: Any, refit: Any) -> None:
+def _check_numbers(min_rows: Any, min_share: Any, n_refits: Any) -> None:
     """Refuse numbers outside their range."""
     check_whole("min_rows", min_rows, 2)
     if not isinstance(min_share, int | float) or not 0 <= min_share < 1:
         raise bad_value("min_share", min_share, "it must be a share from 0 to below 1")
-    if check_whole("refit", refit, 0) == 1:
-        raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
+    if check_whole("n_refits", n_refits, 0) == 1:
+        raise bad_value("n_refits", n_refits, "intervals need at least 2 refits, better 20")
 
 
 def _references(reference: Any, singles: Sequence[Grouping], *, has_decision: bool) -> Any:

@@ -36,7 +36,7 @@ class Causes:
         The model beside rivals.
     notes
         What could not be computed, and why.
-    refits
+    n_refits
         How often the model was fitted again.
     """
 
@@ -44,7 +44,7 @@ class Causes:
     proxies: tuple[Proxies, ...] = ()
     alternatives: tuple[Alternatives, ...] = ()
     notes: tuple[str, ...] = ()
-    refits: int = 0
+    n_refits: int = 0
 
 
 def causes_of(
@@ -52,7 +52,7 @@ def causes_of(
     groups: Sequence[GroupMeasures],
     *,
     banded: Container[str],
-    refit: int,
+    n_refits: int,
     min_rows: int,
     min_share: float,
     confidence: float,
@@ -75,8 +75,8 @@ def causes_of(
     rows = ReadRows(audited.training, audited.table)
     has_target = audited.truth is not None
     can_refit = rows.training is not None and rows.training.target is not None
-    again = refit if has_target and can_refit else 0
-    if refit and not again:
+    again = n_refits if has_target and can_refit else 0
+    if n_refits and not again:
         notes.append("no model is fitted again: that needs the training rows with their target")
     refits = Refits(model, rows, again, seed)
     gaps: list[Gap] = []

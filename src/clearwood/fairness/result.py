@@ -65,7 +65,7 @@ class Audit(Result):
         Columns that stand for protected ones.
     alternatives
         The model beside rivals: unaware, free of the protected columns, in parity.
-    refits
+    n_refits
         How many refits intervals of parts of the gap are from.
     own
         Of a benchmark's held-out predictions, the same measures as `groups` of what the model
@@ -115,7 +115,7 @@ class Audit(Result):
     gaps: tuple[Gap, ...] = ()
     proxies: tuple[Proxies, ...] = ()
     alternatives: tuple[Alternatives, ...] = ()
-    refits: int = 0
+    n_refits: int = 0
     own: tuple[GroupMeasures, ...] = ()
     tuning: Tuning | None = None
     used: tuple[str, ...] | None = None
@@ -249,7 +249,7 @@ class Audit(Result):
                 "gaps": [one.to_json() for one in self.gaps],
                 "proxies": [one.to_json() for one in self.proxies],
                 "alternatives": [one.to_json() for one in self.alternatives],
-                "refits": self.refits,
+                "n_refits": self.n_refits,
                 "own": [one.to_json() for one in self.own],
                 "tuning": None if self.tuning is None else self.tuning.to_json(),
                 "graph": None if self.graph is None else str(self.graph),

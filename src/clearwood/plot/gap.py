@@ -43,8 +43,8 @@ def plot_gap(gap: "Gap", *, group: str | None = None, most: int = 20) -> Any:
     )
     layers = [chart, rule(start, "x")]
     notes = []
-    if gap.refits:
-        notes.append(f"{percent(gap.confidence)} intervals from {gap.refits} refits")
+    if gap.n_refits:
+        notes.append(f"{percent(gap.confidence)} intervals from {gap.n_refits} refits")
         whiskers = chart_of(rows).mark_rule(color="black", strokeWidth=1.5)
         names = [row["part"] for row in rows]
         layers.append(

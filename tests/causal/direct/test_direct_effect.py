@@ -130,10 +130,10 @@ def test_conditions_are_those_of_the_graph(portfolio, rates):
 
 
 def test_claims_on_the_world_check_the_target_and_need_refits(portfolio, rates):
-    with pytest.raises(cw.InputError, match=r"needs a band from models fitted again.*refit=100"):
+    with pytest.raises(cw.InputError, match=r"needs a band from models fitted again.*n_refits=100"):
         cw.direct_effect(rates, portfolio, "gender", claim="world", graph=GRAPH)
     hidden = cw.Graph(GRAPH.to_text() + "; mileage <-> accidents")
-    result = cw.direct_effect(rates, portfolio, "gender", claim="world", graph=hidden, refit=3)
+    result = cw.direct_effect(rates, portfolio, "gender", claim="world", graph=hidden, n_refits=3)
     assert [condition.holds for condition in result.conditions] == [True, False]
     assert result.band == "refits"
     assert "on accidents per year" in result.title
@@ -181,7 +181,7 @@ def test_bands_from_refits_cover_the_truth():
         data = scm.sample(80, seed=seed).to_dict()
         table = cw.read(data, target="y", kinds={"a": "whole number"})
         model = cw.learner("ols").fit(table)
-        result = cw.direct_effect(model, table, "a", at=[0, 1], refit=12, seed=seed)
+        result = cw.direct_effect(model, table, "a", at=[0, 1], n_refits=12, seed=seed)
         hits.append(result.low[1] <= 1 <= result.high[1])
     assert 0.83 <= np.mean(hits) <= 0.97
 
@@ -196,7 +196,7 @@ def test_rows_of_one_group_are_drawn_together():
     tied = cw.read(columns, target="y", group="person")
     loose = cw.read(columns, target="y", ignore="person")
     errors = [
-        cw.direct_effect(cw.learner("ols").fit(t), t, "a", refit=40).standard_errors[1]
+        cw.direct_effect(cw.learner("ols").fit(t), t, "a", n_refits=40).standard_errors[1]
         for t in (tied, loose)
     ]
     assert errors[0] == pytest.approx(2 / np.sqrt(40), rel=0.35)
@@ -253,8 +253,8 @@ def test_hostile_names_are_shown_and_escaped():
         ({"columns": "age", "at": [20, np.nan]}, "missing or infinite"),
         ({"claim": "wold"}, "claim='wold'"),
         ({"scale": "odds"}, "scale='odds'"),
-        ({"refit": 1}, "refit=1"),
-        ({"refit": -3}, "refit=-3"),
+        ({"n_refits": 1}, "n_refits=1"),
+        ({"n_refits": -3}, "n_refits=-3"),
         ({"confidence": 1.5}, "confidence=1.5"),
         ({"confidence": "high"}, "confidence=.high"),
         ({"seed": -1}, "seed=-1"),
@@ -272,7 +272,7 @@ def test_data_without_what_is_needed_is_named(portfolio, rates):
     with pytest.raises(cw.InputError, match="the table protects none"):
         cw.direct_effect(lambda X: X[:, 0], np.eye(3))
     with pytest.raises(cw.InputError, match="the data does not name"):
-        cw.direct_effect(lambda X: X[:, 0], np.eye(3), "x0", refit=5)
+        cw.direct_effect(lambda X: X[:, 0], np.eye(3), "x0", n_refits=5)
     with pytest.raises(cw.InputError, match="1 row"):
         cw.direct_effect(rates, portfolio.head(1), "gender")
     women = portfolio[portfolio["gender"].labels() == "female"]
@@ -315,10 +315,10 @@ def test_a_linear_model_has_no_band_over_rows(portfolio):
     assert np.isnan(result.standard_errors[1:]).all()
     assert not result.has_band.any()
     assert "(" not in repr(result).splitlines()[2]
-    assert "refit=100" in repr(result)
+    assert "n_refits=100" in repr(result)
     assert result.plot().to_dict()
     json.dumps(result.to_json(), allow_nan=False)
-    refitted = cw.direct_effect(model, portfolio, "age", at=[30, 40, 60], refit=5)
+    refitted = cw.direct_effect(model, portfolio, "age", at=[30, 40, 60], n_refits=5)
     assert refitted.has_band.all()
     assert (refitted.low[1:] < refitted.high[1:]).all()
 
@@ -371,9 +371,9 @@ def test_complete_rows_are_a_model_of_these():
 def test_imputed_tables_are_joined_with_the_refits_divided_among_them():
     data = confounded()
     model = cw.learner("ols").fit(data)
-    options = {"at": [0, 1], "refit": 30, "seed": 3, "graph": CONFOUNDED, "claim": "world"}
+    options = {"at": [0, 1], "n_refits": 30, "seed": 3, "graph": CONFOUNDED, "claim": "world"}
     result = cw.direct_effect(model, data, "x", gaps="impute", imputations=10, **options)
-    assert (result.n_imputations, result.refit) == (10, 30)
+    assert (result.n_imputations, result.n_refits) == (10, 30)
     table = cw.coefficients(model, data, gaps="impute", imputations=10, seed=3)
     at = table.names().index("x")
     assert result.effect[1] == pytest.approx(table.values[at])  # of the same tables

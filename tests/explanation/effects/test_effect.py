@@ -167,7 +167,7 @@ def test_refitting_widens_the_band_by_what_the_model_learned():
     data = cw.read({"a": rng.normal(size=80), "y": rng.normal(size=80)}, target="y")
     model = cw.learner("ols").fit(data)
     rows_only = cw.effect(model, data, "a", centred=True)
-    refitted = cw.effect(model, data, "a", centred=True, refit=20)
+    refitted = cw.effect(model, data, "a", centred=True, n_refits=20)
     assert (refitted.high - refitted.low).max() > 3 * (rows_only.high - rows_only.low).max()
     assert any("20 models" in note for note in refitted.notes)
 

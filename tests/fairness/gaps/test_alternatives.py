@@ -105,7 +105,7 @@ def shifted() -> Table:
 
 def test_columns_are_told_apart_by_what_they_reveal_carry_and_add(shifted):
     # shrinkage gives height a part of the effect of gender
-    result = proxies(cw.learner("ridge", alpha=300.0), shifted, refit=8)
+    result = proxies(cw.learner("ridge", alpha=300.0), shifted, n_refits=8)
     assert [row.column for row in result.rows] == ["height", "income", "noise"]
     assert result["height"].auc == pytest.approx(0.92, abs=0.02)
     assert result["height"].carries
@@ -118,13 +118,13 @@ def test_columns_are_told_apart_by_what_they_reveal_carry_and_add(shifted):
 
 
 def test_a_column_that_adds_nothing_is_an_unneeded_proxy(shifted):
-    result = proxies(cw.learner("ridge", alpha=300.0), shifted, refit=8, margin=0.5)
+    result = proxies(cw.learner("ridge", alpha=300.0), shifted, n_refits=8, margin=0.5)
     assert result["height"].verdict == "unneeded proxy"
     assert result["height"].rise_high < result["height"].margin
 
 
 def test_without_refits_no_proxy_is_judged(shifted):
-    result = proxies(cw.learner("ridge"), shifted, refit=0)
+    result = proxies(cw.learner("ridge"), shifted, n_refits=0)
     assert result["height"].verdict == "not judged"
     assert result["height"].carries is None
     assert result["noise"].verdict == "no proxy"

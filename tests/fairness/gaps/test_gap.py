@@ -157,13 +157,13 @@ def test_a_model_without_the_protected_column_has_no_direct_part(policies):
 
 def test_refits_give_intervals_around_the_estimates(policies):
     model = cw.learner("glm").fit(policies)
-    result = gap(model, policies, reference="female", refit=5)
-    assert result.refits == 5
+    result = gap(model, policies, reference="female", n_refits=5)
+    assert result.n_refits == 5
     for part in result.parts:
         assert part.low <= part.difference <= part.high
         assert part.ratio_low <= part.ratio <= part.ratio_high
     assert "intervals from 5 refits" in repr(result)
-    again = gap(model, policies, reference="female", refit=5)
+    again = gap(model, policies, reference="female", n_refits=5)
     assert again.to_json() == result.to_json()
 
 
@@ -193,8 +193,8 @@ def test_classes_are_compared_by_the_probability_of_one(policies):
     [
         ({"reference": "men"}, "reference='men' is not a known value"),
         ({"scale": "log"}, "scale='log' is not a known value"),
-        ({"refit": 1}, "intervals need at least 2 refits"),
-        ({"refit": -1}, "whole number of at least 0"),
+        ({"n_refits": 1}, "intervals need at least 2 refits"),
+        ({"n_refits": -1}, "whole number of at least 0"),
         ({"confidence": 1.5}, "between 0 and 1"),
         ({"protected": ["age"]}, "'age' holds numbers, which make no groups"),
         ({"protected": ["agee"]}, r"no column 'agee' to protect\. Hint: did you mean 'age'"),
@@ -207,7 +207,7 @@ def test_options_that_cannot_be_used_are_named(policies, options, message):
 
 
 def test_a_gap_is_shown_as_text_table_and_figure(policies):
-    result = gap(cw.learner("glm").fit(policies), policies, reference="female", refit=2)
+    result = gap(cw.learner("glm").fit(policies), policies, reference="female", n_refits=2)
     assert "male against female ('gender'): × 1." in repr(result)
     assert len(result.to_frame("dict")["group"]) == len(result.parts)
     assert result.to_json()["parts"][0]["source"] == "total"

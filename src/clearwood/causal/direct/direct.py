@@ -46,7 +46,7 @@ def direct_effect(
     at: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     claim: Claim = "model",
     scale: Scale = "response",
-    refit: int = 0,
+    n_refits: int = 0,
     gaps: Gaps = "fill",
     imputations: int = 20,
     confidence: float = 0.9,
@@ -79,12 +79,12 @@ def direct_effect(
         the median, then the 5, 25, 75 and 95 per cent points.
     claim
         "model": the effect is on the model's prediction. "world": it is on the target itself; then
-        all features together must be unconfounded with the target too, and ``refit`` is needed,
+        all features together must be unconfounded with the target too, and ``n_refits`` is needed,
         since the model is an estimate.
     scale
         "response": the unit of the target, or the probability of each class. "margin" is before the
         link.
-    refit
+    n_refits
         How many models are fitted again to resampled rows for the band; 100 or more are advisable.
         Rows of one group are drawn together. With 0 the band shows only how far the average could
         move with other rows, for this model as it is.
@@ -95,7 +95,7 @@ def direct_effect(
         over these. "impute": it is fitted to tables in which gaps are filled by draws given the
         other features and the target, and the effects are joined by Rubin's rules.
     imputations
-        How many such tables. The models of ``refit`` are divided among them.
+        How many such tables. The models of ``n_refits`` are divided among them.
     confidence
         The coverage that the band aims at, at each value.
     seed
@@ -129,7 +129,7 @@ def direct_effect(
     >>> effect.holds, bool(0.05 < effect.effect[1] < 0.1)
     (True, True)
     """
-    _check(claim, scale, refit, gaps, imputations, confidence, seed)
+    _check(claim, scale, n_refits, gaps, imputations, confidence, seed)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     explanation, _ = Explanation(model, data, seed=seed, n_jobs=n_jobs).counted()
     if explanation.n_rows < 2:
@@ -145,10 +145,10 @@ def direct_effect(
     shares = gap_shares(features)
     if not shares:
         gaps = "fill"
-    if refit and gaps == "impute":
+    if n_refits and gaps == "impute":
         # the errors of tables are averaged, so that all together need the refits of one
-        refit = max(2, -(-refit // imputations))
-    options = _Options(points, scale, refit, seed, n_jobs)
+        n_refits = max(2, -(-n_refits // imputations))
+    options = _Options(points, scale, n_refits, seed, n_jobs)
     if gaps == "fill":
         estimates = [_estimate(explanation, options)]
     else:
@@ -165,7 +165,7 @@ def direct_effect(
     )
     if gaps != "fill":
         checked = (*checked, _at_random(gaps, shares, target))
-    pooled = _joined(estimates, refit)
+    pooled = _joined(estimates, n_refits)
     reach = _quantile(confidence, pooled.freedom) * pooled.standard_errors
     several = len(curves.about.outputs) > 1
 
@@ -182,8 +182,8 @@ def direct_effect(
         high=shown(pooled.values + reach),
         standard_errors=shown(pooled.standard_errors),
         confidence=confidence,
-        band="refits" if refit else "rows",
-        refit=refit * len(estimates),
+        band="refits" if n_refits else "rows",
+        n_refits=n_refits * len(estimates),
         outside=np.asarray(np.mean([one.curves.outside for one in estimates], axis=0)),
         conditions=checked,
         claim=claim,
@@ -204,7 +204,7 @@ class _Options:
 
     points: Mapping[str, Sequence[Any]]
     scale: Scale
-    refit: int
+    n_refits: int
     seed: int
     n_jobs: int
 
@@ -226,7 +226,7 @@ def _estimate(explanation: Explanation, options: _Options, place: int = 0) -> _E
     effect = _contrasts(curves.means())
     errors = (
         _errors_over_rows(curves)
-        if not options.refit
+        if not options.n_refits
         else _refitted(explanation, curves, options, place)
     )
     return _Estimate(curves, effect, errors)
@@ -271,11 +271,11 @@ def _without_gaps(
             step(1)
 
 
-def _joined(estimates: Sequence[_Estimate], refit: int) -> Pooled:
+def _joined(estimates: Sequence[_Estimate], n_refits: int) -> Pooled:
     """Join the contrasts of models by Rubin's rules; those of one model are its own."""
     effects = np.stack([one.effect for one in estimates])
     errors = np.stack([one.errors for one in estimates])
-    freedom = len(estimates) * (refit - 1.0) if refit else np.inf
+    freedom = len(estimates) * (n_refits - 1.0) if n_refits else np.inf
     if len(estimates) == 1:
         shape = effects[0].shape
         return Pooled(effects[0], errors[0], np.full(shape, freedom), np.zeros(shape))
@@ -301,7 +301,7 @@ def _at_random(gaps: Gaps, shares: Mapping[str, float], target: str | None) -> C
 def _check(
     claim: str,
     scale: str,
-    refit: int,
+    n_refits: int,
     gaps: str,
     imputations: int,
     confidence: float,
@@ -315,17 +315,17 @@ def _check(
         raise unknown_choice("claim", claim, get_args(Claim))
     if scale not in get_args(Scale):
         raise unknown_choice("scale", scale, get_args(Scale))
-    if not is_whole(refit) or refit < 0 or refit == 1:
-        raise bad_value("refit", refit, "it is a number of models, 0 or at least 2")
+    if not is_whole(n_refits) or n_refits < 0 or n_refits == 1:
+        raise bad_value("n_refits", n_refits, "it is a number of models, 0 or at least 2")
     check_confidence(confidence)
     check_seed(seed)
-    if claim == "world" and not refit:
+    if claim == "world" and not n_refits:
         raise InputError(
             "an effect on the target itself needs a band from models fitted again: the model is an "
             "estimate",
-            parameter="refit",
-            value=refit,
-            hint=words("set ", Option("refit", 100), ", or ", Option("claim", "model"), "."),
+            parameter="n_refits",
+            value=n_refits,
+            hint=words("set ", Option("n_refits", 100), ", or ", Option("claim", "model"), "."),
         )
 
 
@@ -452,7 +452,7 @@ def _refitted(
             hint=words("read the table with ", Option("target"), "."),
         )
     training = Training(explanation.model, explanation.data, None)
-    points, draws, seed = options.points, options.refit, options.seed
+    points, draws, seed = options.points, options.n_refits, options.seed
     # rows are drawn for each imputed table anew
     rng = np.random.default_rng([seed, 1, place] if place else [seed, 1])
     results = []

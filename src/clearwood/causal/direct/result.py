@@ -46,7 +46,7 @@ class DirectEffect(Result):
     band
         What the band shows: how far the effect could move with other "rows", for this model, or
         with other training data, by models fitted again ("refits").
-    refit
+    n_refits
         How many models were fitted again.
     outside
         At each value the share of rows that lie outside the data once the columns are set: pairs
@@ -84,7 +84,7 @@ class DirectEffect(Result):
     standard_errors: Floats
     confidence: float
     band: Literal["rows", "refits"]
-    refit: int
+    n_refits: int
     outside: Floats
     conditions: tuple[Condition, ...]
     claim: Claim
@@ -156,8 +156,8 @@ class DirectEffect(Result):
         rows = "" if self.n_data is None else f" of {self.n_data:,}"
         about = f"averaged over {self.n_rows:,}{rows} rows; {self.about.quantity}"
         source = "how far the effect could move with other rows, for this model as it is"
-        if self.refit:
-            source = f"{count(self.refit, 'model')} fitted to resampled rows"
+        if self.n_refits:
+            source = f"{count(self.n_refits, 'model')} fitted to resampled rows"
         if self.n_imputations is not None:
             source += f", and over {count(self.n_imputations, 'imputed table')} (seed {self.seed})"
         band = f"{percent(self.confidence)} bands show {source}"
@@ -165,7 +165,7 @@ class DirectEffect(Result):
             band = str(
                 words(
                     "the effect is the same for every row, so other rows would not move it; ",
-                    Option("refit", 100),
+                    Option("n_refits", 100),
                     " gives a band of models fitted again",
                 )
             )
@@ -257,7 +257,7 @@ class DirectEffect(Result):
                 "standard_errors": self.standard_errors,
                 "confidence": self.confidence,
                 "band": self.band,
-                "refit": self.refit,
+                "n_refits": self.n_refits,
                 "outside": self.outside,
                 "outside_share": self.outside_share,
                 "claim": self.claim,

@@ -32,7 +32,7 @@ def audit(
     conventions: list[str] | None = None,
     min_rows: int = 30,
     min_share: float = 0.02,
-    refit: int = 0,
+    n_refits: int = 0,
     confidence: Confidence = 0.9,
     fair: Path | None = None,
     files: list[Path] | None = None,
@@ -76,7 +76,7 @@ def audit(
         Groups with fewer rows are listed and not judged.
     min_share : SHARE
         Groups with a smaller share of the rows are listed and not judged.
-    refit : N
+    n_refits : N
         Fit the model again to N samples of the rows, for intervals of what goes through columns.
     fair : FILE
         Write the fair model that averages over the protected columns to this file.
@@ -122,7 +122,7 @@ def audit(
         conventions=_conventions(conventions),
         min_rows=min_rows,
         min_share=min_share,
-        refit=refit,
+        n_refits=n_refits,
         confidence=confidence,
         seed=seed,
         n_jobs=n_jobs,

@@ -83,7 +83,7 @@ def effect(
     bands: int = 200,
     band: BandChoice = "auto",
     confidence: float = 0.9,
-    refit: int = 0,
+    n_refits: int = 0,
     y: Any = None,
     sample: int | None = None,
     exact: bool = True,
@@ -124,9 +124,9 @@ def effect(
         n_jobs=n_jobs,
     )
     result = measured_effect(explanation, names, options, quiet=False)
-    if refit:
-        low, high = ends_of_band(_refits(explanation, y, names, refit, options), confidence)
-        note = f"the band is over {refit} models fitted to resampled rows"
+    if n_refits:
+        low, high = ends_of_band(_refits(explanation, y, names, n_refits, options), confidence)
+        note = f"the band is over {n_refits} models fitted to resampled rows"
         result = replace(
             result,
             low=low,

@@ -55,7 +55,7 @@ def no_own_band(why: str) -> InputError:
             "models of the learners gam and glass know their own; for others use ",
             Option("band", "rows"),
             " or ",
-            Option("refit", 50),
+            Option("n_refits", 50),
             ".",
         ),
     )

@@ -31,7 +31,7 @@ def gap(
     scale: GapScale = "response",
     output: Any = None,
     test: Any = None,
-    refit: int = 0,
+    n_refits: int = 0,
     min_rows: int = 30,
     min_share: float = 0.02,
     confidence: float = 0.9,
@@ -72,7 +72,7 @@ def gap(
     test
         Rows that the model was not fitted to: then means and parts are those of these rows, and
         refits use the training rows.
-    refit
+    n_refits
         How many times the model is fitted to resampled training rows, for intervals. A single fit
         proves little: parts vary between fits, and a model that shrinks effects understates direct
         ones.
@@ -103,12 +103,12 @@ def gap(
     >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
     (True, 1.45)
     """
-    checked_refits(refit, confidence)
+    checked_refits(n_refits, confidence)
     rows = read_both(model, data, test, protected)
     return gap_between(
         model,
         rows,
-        Refits(model, rows, refit, seed),
+        Refits(model, rows, n_refits, seed),
         protected=protected,
         reference=reference,
         scale=scale,
@@ -140,7 +140,7 @@ def gap_between(
         Fitted.
     rows
         The rows of the fit, and those that the gap is of.
-    refits
+    n_refits
         The model fitted again; several gaps may use the same fits.
     protected, reference, output, min_rows, min_share, confidence, scale
         As for `gap`.
@@ -173,17 +173,17 @@ def gap_between(
         scale=pieces.scale,
         output=None if pieces.label is None else str(pieces.label),
         is_exact=values.is_exact,
-        refits=0 if bands is None else bands.n,
+        n_refits=0 if bands is None else bands.n,
         confidence=confidence,
         seed=seed,
     )
 
 
-def checked_refits(refit: Any, confidence: float) -> None:
+def checked_refits(n_refits: Any, confidence: float) -> None:
     """Raise where the number of refits or the confidence cannot be used."""
-    check_whole("refit", refit, 0)
-    if refit == 1:
-        raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
+    check_whole("n_refits", n_refits, 0)
+    if n_refits == 1:
+        raise bad_value("n_refits", n_refits, "intervals need at least 2 refits, better 20")
     check_confidence(confidence)
 
 
@@ -251,7 +251,7 @@ class Refits:
         if made < 2:
             raise failed or InputError(
                 "some group has so few rows that it is missing from resampled rows",
-                parameter="refit",
+                parameter="n_refits",
                 value=self.draws,
                 hint="leave the group out, or join it with another.",
             )

@@ -131,7 +131,7 @@ class Proxies(Result):
         The margin as a share of the gain of the model over the baseline.
     loss
         What risks are means of; None where no benchmark was run.
-    refits
+    n_refits
         How many refits the intervals of parts of the gap are from.
     confidence
         The level of all intervals.
@@ -144,7 +144,7 @@ class Proxies(Result):
     reference: str
     share: float
     loss: str | None
-    refits: int
+    n_refits: int
     confidence: float
     seed: int
 
@@ -219,7 +219,7 @@ def proxies(
     output: Any = None,
     test: Any = None,
     margin: float = 0.01,
-    refit: int = 20,
+    n_refits: int = 20,
     risks: bool = True,
     interval: Interval = "nested",
     repeats: int = 1,
@@ -256,7 +256,7 @@ def proxies(
     margin
         The rise of the risk below which a column is not needed, as a share of what the model gains
         over the baseline.
-    refit
+    n_refits
         How many refits (ii) rests on; with 0, no column is judged.
     risks
         Whether to benchmark (iii); without, no proxy is judged.
@@ -282,7 +282,7 @@ def proxies(
     >>> import clearwood as cw
     >>> from clearwood.fairness import proxies
     >>> policies = cw.datasets.insurance(2000)
-    >>> result = proxies(cw.learner("glm"), policies, refit=0, risks=False)
+    >>> result = proxies(cw.learner("glm"), policies, n_refits=0, risks=False)
     >>> [(row.column, round(row.auc, 2)) for row in result.rows[:2]]
     [('height', 0.92), ('mileage', 0.64)]
     """
@@ -297,7 +297,7 @@ def proxies(
         reference=reference,
         output=output,
         test=rows.measured if rows.has_test else None,
-        refit=refit,
+        n_refits=n_refits,
         min_rows=min_rows,
         min_share=min_share,
         confidence=confidence,
@@ -365,7 +365,7 @@ def proxies_of_gap(
         reference=parts.reference,
         share=margin,
         loss=None if bench is None else bench.loss,
-        refits=parts.refits,
+        n_refits=parts.n_refits,
         confidence=parts.confidence,
         seed=parts.seed,
     )

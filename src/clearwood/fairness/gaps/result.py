@@ -84,7 +84,7 @@ class Gap(Result):
     is_exact
         Whether the shares of columns are exact; else they are estimated from drawn rows, and only
         their sum is exact.
-    refits
+    n_refits
         How many refits the intervals are from.
     confidence
         The coverage that the intervals aim at.
@@ -102,7 +102,7 @@ class Gap(Result):
     scale: Scale = Scale.RESPONSE
     output: str | None = None
     is_exact: bool = True
-    refits: int = 0
+    n_refits: int = 0
     confidence: float = 0.9
     seed: int = 0
     value: ClassVar[str] = "interventional"
@@ -169,9 +169,9 @@ class Gap(Result):
         return f"{'ratios' if self.has_ratios else 'differences'} of mean predictions{of}"
 
     def _bands(self) -> str:
-        if not self.refits:
+        if not self.n_refits:
             return ""
-        return f"; {percent(self.confidence)} intervals from {self.refits} refits"
+        return f"; {percent(self.confidence)} intervals from {self.n_refits} refits"
 
     def _repr_html_(self) -> str:
         rows = [

@@ -155,8 +155,8 @@ def _gaps(audit: Audit) -> Section | None:
         "the rest. To permit a column that the protected one acts on is a decision, not a finding."
     )
     refits = (
-        f"Intervals are from {count(audit.refits, 'refit')} to samples of the rows."
-        if audit.refits
+        f"Intervals are from {count(audit.n_refits, 'refit')} to samples of the rows."
+        if audit.n_refits
         else "These are parts of one fit and have no intervals. A single fit proves little: parts "
         "vary between fits, and models that shrink effects understate direct ones. With refits, "
         "parts have intervals."
@@ -247,7 +247,7 @@ def _proxies(audit: Audit) -> Section | None:
         "protected column is kept. A column that tells the groups apart, carries a part of the gap "
         "and does not improve predictions is an unneeded proxy."
     )
-    if not audit.refits:
+    if not audit.n_refits:
         text += " Without refits no column is judged."
     options = []
     for one in audit.proxies:

@@ -21,7 +21,7 @@ def direct(
     at: list[str] | None = None,
     claim: Claim = "model",
     scale: Scale = "response",
-    refit: int = 0,
+    n_refits: int = 0,
     gaps: Gaps = "fill",
     imputations: int = 20,
     confidence: Confidence = 0.9,
@@ -47,10 +47,11 @@ def direct(
     at : VALUE,VALUE
         The values to compare, the reference first. Once for each feature.
     claim
-        model: the effect on the prediction. world: the effect on the target, which needs --refit.
+        model: the effect on the prediction. world: the effect on the target, which needs
+        --n-refits.
     scale
         The scale of the prediction.
-    refit : N
+    n_refits : N
         Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
     gaps
         Rows with gaps in features. fill: the model as it is, which does not adjust for what it
@@ -63,7 +64,7 @@ def direct(
 
     named = [name for name in (column, other) if name is not None]
     columns = named or None
-    model, data = explaining.read(reading, graph, needs_target=refit > 0 or gaps != "fill")
+    model, data = explaining.read(reading, graph, needs_target=n_refits > 0 or gaps != "fill")
     result = cw.direct_effect(
         model,
         data,
@@ -72,7 +73,7 @@ def direct(
         at=_values(at, columns or list(data.protected)),
         claim=claim,
         scale=scale,
-        refit=refit,
+        n_refits=n_refits,
         gaps=gaps,
         imputations=imputations,
         confidence=confidence,

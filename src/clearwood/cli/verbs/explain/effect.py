@@ -25,7 +25,7 @@ def effect(
     extrapolation: Literal["distance", "isolation", "none"] = "distance",
     bands: int = 200,
     band: BandChoice = "auto",
-    refit: int = 0,
+    n_refits: int = 0,
     confidence: Confidence = 0.9,
     view: View,
     work: Work,
@@ -71,13 +71,13 @@ def effect(
         rows: how far the mean could move with other rows, for this model. model: how far the model
         could move with other training data, where it knows that itself (gam, glass).
         simultaneous: the same for the whole curve. auto: model where there is one, else rows.
-    refit : N
+    n_refits : N
         Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
     """
     import clearwood as cw
 
     columns = (column,) if other is None else (column, other)
-    model, data = explaining.read(reading, needs_target=refit > 0)
+    model, data = explaining.read(reading, needs_target=n_refits > 0)
     result = cw.effect(
         model,
         data,
@@ -90,7 +90,7 @@ def effect(
         bands=bands,
         band=band,
         confidence=confidence,
-        refit=refit,
+        n_refits=n_refits,
         sample=sample,
         extrapolation=False if extrapolation == "none" else extrapolation,
         **vars(view),
