@@ -22,7 +22,7 @@ def has_equation(model: Any) -> bool:
     return hasattr(getattr(model, "estimator_", None), "equation") and hasattr(model, "encoder_")
 
 
-def equation(model: Any) -> Result:
+def equation(model: Any) -> Any:
     """Write out the score of a fitted learner whose model is a list of lines, such as 'mars'.
 
     Parameters
