@@ -72,3 +72,29 @@ def test_the_best_of_a_benchmark_over_parts_is_fitted_and_its_rows_are_stated():
     model = cw.learner("tree").fit(table)
     plain = cw.report(model, table, quick=True, sections=["performance"])
     assert page.about[:3] == plain.about[:3]
+
+
+def test_what_a_sample_cannot_show_is_said_not_to_be_checked(monkeypatch):
+    """Each row is there three times; a sample of rows has few of the same."""
+    rng = np.random.default_rng(0)
+    first = {"person": np.arange(400.0), "x": rng.normal(size=400)}
+    first["y"] = first["x"] + rng.normal(size=400)
+
+    def repeated(start, stop):
+        return {name: values[np.arange(start, stop) % 400] for name, values in first.items()}
+
+    table = cw.read(repeated(0, 1200), target="y")
+    fitted = cw.learner("tree").fit(table)
+    told = "identical rows, keys of repeated units"
+    not_told = "Identical rows and keys of repeated units were not checked"
+    whole = html.unescape(cw.report(fitted, table, sections=["data", "cautions"]).to_html())
+    assert told in whole
+    assert "have the same features as another row" in whole
+    monkeypatch.setattr(explanation, "SAMPLE", 300)
+    data = Parts.of(repeated, 1200, target="y", part_rows=400)
+    page = cw.report(fitted, data, quick=True, sections=["data", "cautions"])
+    text = html.unescape(page.to_html())
+    assert not_told in text
+    assert "Columns were checked on 300 rows drawn from 1,200" in text
+    assert told not in text
+    assert "have the same features" not in text

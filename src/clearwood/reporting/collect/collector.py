@@ -292,7 +292,7 @@ class Collector:
             events=self._events(findings),
             leakage=self._leakage(findings),
             stand_ins=self._stand_ins(findings),
-            twins=self._when(Step.TWINS, lambda: self._twins(findings)),
+            twins=self._twins(findings) if Step.TWINS in self.wanted else None,
             drift=self._drift(findings),
         )
         findings = self._related(findings)
@@ -891,23 +891,27 @@ class Collector:
         work = partial(stand_ins_in, findings.model, self.table, protected)
         return self._when(Step.STAND_INS, work) or ()
 
-    def _twins(self, findings: Findings) -> Twins:
+    def _twins(self, findings: Findings) -> Twins | None:
+        if findings.is_of_a_sample:
+            self.stages.skip(Step.TWINS, "a sample has few rows of the same person or thing")
+            return None
         known = None if findings.benchmark is None else findings.benchmark.twins
         if known is not None and known.n_rows == self.table.n_rows and findings.test is None:
             return known
         beside = [self.table.target, self.table.exposure]
         used = self.table.select([*findings.features, *filter(None, beside)])
-        return twins(used, test=findings.test, seed=self.seed)
+        return self.stages.run(Step.TWINS, lambda: twins(used, test=findings.test, seed=self.seed))
 
     def _related(self, findings: Findings) -> Findings:
         """Look for repeated units and a trend, unless the table says how rows are related."""
         table = self.table
         if table.target is None or Step.RELATED not in self.wanted:
             return findings
+        has_units = table.groups is None and not findings.is_of_a_sample
         both = self.stages.run(
             Step.RELATED,
             lambda: (
-                repeated_units(table, seed=self.seed) if table.groups is None else None,
+                repeated_units(table, seed=self.seed) if has_units else None,
                 trend(table, seed=self.seed) if table.times is None else None,
             ),
         )

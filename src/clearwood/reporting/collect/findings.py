@@ -516,6 +516,11 @@ class Findings:
     warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
 
     @property
+    def is_of_a_sample(self) -> bool:
+        """Whether the table is a sample of the rows of a table in parts."""
+        return self.table.n_rows < self.n_all
+
+    @property
     def n_all(self) -> int:
         """How many rows there are, of which ``table`` holds some where they are read in parts."""
         return self.table.n_rows if self.in_parts is None else self.in_parts.parts.n_rows

@@ -633,10 +633,18 @@ def _checked(findings: Findings) -> str:
         if findings.drift is not None
         else "drift could not be checked without test rows or a time column"
     )
+    units, sample = "identical rows, keys of repeated units, ", ""
+    if findings.is_of_a_sample:
+        units = ""
+        sample = (
+            f" Columns were checked on {findings.table.n_rows:,} rows drawn from "
+            f"{findings.n_all:,}. Identical rows and keys of repeated units were not checked: few "
+            "rows of the same person or thing are drawn together."
+        )
     return (
         "Columns that predict the target by themselves (a small tree each, cross-validated) or are "
         "named like it; performance against a baseline; calibration; rows and predictions outside "
         "the training range; effects that leave the data; associated columns; methods that "
         "disagree; variation beyond pairs; small classes, few rows, missing values, dates, groups, "
-        f"identical rows, keys of repeated units, changes with time, protected columns; {drift}."
+        f"{units}changes with time, protected columns; {drift}.{sample}"
     )
