@@ -18,7 +18,7 @@ from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, document, html_table
 from clearwood.checks import bins_of, comparable, effective_rows, strength, strengths
 from clearwood.explanation.effects.effect import measured_effect
-from clearwood.explanation.effects.request import Options
+from clearwood.explanation.effects.request import EffectOptions
 from clearwood.explanation.importance.importance import importance
 from clearwood.explanation.results.about import (
     axis_numbers,
@@ -466,7 +466,7 @@ def _compare(
     predicted: Floats,
     seed: int,
 ) -> ColumnAgreement:
-    plain = Options(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
+    plain = EffectOptions(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
     narrow = replace(plain, kind="ale", bands=_DRAWS, confidence=0.95, extrapolation=False)
     each = measured_effect(explanation, [name], plain, predictor=predictor, rows=rows)
     local = measured_effect(explanation, [name], narrow, predictor=predictor, rows=rows)

@@ -42,7 +42,7 @@ from clearwood.explanation.results.effect import Effect
 from clearwood.explanation.results.importance import Interactions
 from clearwood.explanation.rows.compose import CodeRows, as_rows, stacked, take_rows
 from clearwood.explanation.rows.predictor import Predictor, predictor_of_anything
-from clearwood.explanation.rows.rows import Rows, joined_rows, label_rows, no_background
+from clearwood.explanation.rows.rows import EncodedRows, joined_rows, label_rows, no_background
 from clearwood.explanation.shapley.shapley import shapley
 from clearwood.fitted import (
     Scale,
@@ -154,12 +154,12 @@ class Explanation(Result):
         self._predictors: dict[Scale | None, Predictor] = {}
         self._bound: dict[Hashable, BoundGame] = {}
         self._spread: BoundSpread | None = None
-        self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
+        self._readings: OrderedDict[Hashable, tuple[Any, EncodedRows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
         self._part: Explanation | None = None
         self._labels: NDArray[Any] | None = None
         self._by_prediction: dict[Hashable, Index] = {}
-        self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
+        self._encoded: OrderedDict[Hashable, tuple[Any, EncodedRows]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_lock": None, "_bound": {}, "_predictors": {}}
@@ -441,7 +441,7 @@ class Explanation(Result):
                 part._labels = label_rows(self.data, self.n_rows)[kept]  # noqa: SLF001 - own class
             return self._part, None if y is None else np.asarray(y)[kept]
 
-    def _read(self, reader: Reader, data: Any, key: Hashable | None = None) -> Rows:
+    def _read(self, reader: Reader, data: Any, key: Hashable | None = None) -> EncodedRows:
         """Read data once; ``key`` is what it is known by, where that is known already."""
         own = self._reader
         if own is not None and getattr(own, "forest", None) is not getattr(reader, "forest", None):
@@ -449,7 +449,7 @@ class Explanation(Result):
         key = self._key(data) if key is None else key
         return self._remembered(self._readings, data, key, lambda: reader(data))
 
-    def rows(self, data: Any = None, *, late: bool = False) -> Rows:
+    def rows(self, data: Any = None, *, late: bool = False) -> EncodedRows:
         """Return rows as the exact game is played with; the model's own data when None.
 
         Codes of a large table of its own are not kept. With ``late`` they are made when they are
@@ -459,7 +459,7 @@ class Explanation(Result):
         data = self.data if data is None else as_rows(data)
         key = self._key(data)
 
-        def make() -> Rows:
+        def make() -> EncodedRows:
             if key == _OWN and self._is_large and isinstance(game.reader, EncodedReader):
                 return game.reader.late(data, game.own_codes)
             return game.encode(self._read(game.reader, data, key))
@@ -479,11 +479,11 @@ class Explanation(Result):
 
     def _remembered(
         self,
-        cache: "OrderedDict[Hashable, tuple[Any, Rows]]",
+        cache: "OrderedDict[Hashable, tuple[Any, EncodedRows]]",
         data: Any,
         key: Hashable | None,
-        make: Callable[[], Rows],
-    ) -> Rows:
+        make: Callable[[], EncodedRows],
+    ) -> EncodedRows:
         if key is None:
             return make()
         with self._lock:
@@ -502,7 +502,7 @@ class Explanation(Result):
 
     def background_rows(
         self, groups: Mapping[str, Sequence[str]] | None = None
-    ) -> tuple[Rows, Floats | None]:
+    ) -> tuple[EncodedRows, Floats | None]:
         """Return the rows of the background, with groups of columns as one, and their weights."""
         rows = self.rows(late=True)
         if not len(rows):
@@ -702,7 +702,7 @@ class Explanation(Result):
     def _taking(self, predictor: Predictor, output: Any) -> Predictor:
         return predictor.fresh().taking(self.output if output is None else output)
 
-    def _of_rows(self, rows: Rows, scale: Scale | None, n_jobs: int | None) -> Predictor:
+    def _of_rows(self, rows: EncodedRows, scale: Scale | None, n_jobs: int | None) -> Predictor:
         """Predict through the model's own columns."""
         trees, learner = self._predicting_trees, self._learner
         if trees is not None:

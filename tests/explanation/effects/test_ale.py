@@ -9,14 +9,14 @@ import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.ale import axis_of, level_order
-from clearwood.explanation.effects.request import Options
+from clearwood.explanation.effects.request import EffectOptions
 from clearwood.table import Column, Kind
 
 
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explanation(model, data), names, Options(**options))
+    return effects.measured_effect(Explanation(model, data), names, EffectOptions(**options))
 
 
 def brute_first(model, X, k, edges):

@@ -7,7 +7,7 @@ from scipy.special import expit
 import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects.effect import measured_effect
-from clearwood.explanation.effects.request import Options
+from clearwood.explanation.effects.request import EffectOptions
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,11 @@ def why():
 def test_the_band_of_drawn_rows_covers_the_curve_of_all_rows(why, kind, points, least):
     covered = []
     for seed in range(40):
-        options = Options(kind=kind, points=points, sample=250, seed=seed, bands=200)
+        options = EffectOptions(kind=kind, points=points, sample=250, seed=seed, bands=200)
         some = measured_effect(why, ["x0"], options)
         if not seed:
             n_points = len(some.grid[0]) - (kind == "ale")
-            every = measured_effect(why, ["x0"], Options(kind=kind, points=n_points))
+            every = measured_effect(why, ["x0"], EffectOptions(kind=kind, points=n_points))
         np.testing.assert_array_equal(some.grid[0], every.grid[0])
         np.testing.assert_allclose(some.shares, every.shares)
         assert (some.n_rows, some.n_data) == (250, 1500)
@@ -39,13 +39,13 @@ def test_the_band_of_drawn_rows_covers_the_curve_of_all_rows(why, kind, points, 
 
 
 def test_rows_are_drawn_evenly_over_the_predictions(why):
-    every = measured_effect(why, ["x0"], Options(points=20))
+    every = measured_effect(why, ["x0"], EffectOptions(points=20))
     plain = np.random.default_rng(0)
     chosen = [plain.choice(1500, 100, replace=False) for _ in range(30)]
     X = why.data
     errors, errors_at_random = [], []
     for seed, rows in enumerate(chosen):
-        some = measured_effect(why, ["x0"], Options(points=20, sample=100, seed=seed))
+        some = measured_effect(why, ["x0"], EffectOptions(points=20, sample=100, seed=seed))
         errors.append(some.values - every.values)
         curves = [why.model(np.column_stack([np.full(100, v), X[rows, 1:]])) for v in some.grid[0]]
         errors_at_random.append(np.mean(curves, axis=1) - every.values)

@@ -14,13 +14,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
-from clearwood.explanation.effects.request import Options
+from clearwood.explanation.effects.request import EffectOptions
 
 
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explanation(model, data), names, Options(**options))
+    return effects.measured_effect(Explanation(model, data), names, EffectOptions(**options))
 
 
 def test_forest_recovers_both_parts_of_example_20():

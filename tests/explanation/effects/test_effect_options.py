@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose
 import clearwood as cw
 from clearwood.explanation import Explanation
 from clearwood.explanation.effects import effect as effects
-from clearwood.explanation.effects.request import Options
+from clearwood.explanation.effects.request import EffectOptions
 from clearwood.explanation.rows import predictor
 
 
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explanation(model, data), names, Options(**options))
+    return effects.measured_effect(Explanation(model, data), names, EffectOptions(**options))
 
 
 @pytest.fixture(scope="module", name="X")

@@ -11,8 +11,8 @@ from clearwood import InputError
 from clearwood.explanation import ProductGame, SumGame, TermsGame, TreeGame
 from clearwood.explanation.games.from_model import game_of
 from clearwood.explanation.games.groups import grouped
-from clearwood.explanation.games.terms import Term
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.games.terms import TableTerm
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.fitted import Unit
 from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
 
@@ -21,7 +21,7 @@ WEIGHTS = np.random.default_rng(2).integers(0, 4, N_ROWS).astype(float)
 
 
 def rows_of(codes):
-    return Rows(codes=codes, columns=(), labels=np.arange(len(codes)))
+    return EncodedRows(codes=codes, columns=(), labels=np.arange(len(codes)))
 
 
 def all_sets(n_players):
@@ -120,7 +120,7 @@ def test_tables_of_a_discretised_input_have_the_same_components(hand_made):
     ours = ProductGame(products=SumOfProducts(np.array([1.0]), terms), **settings)
     tables = TermsGame(
         places=lambda matrix: matrix,
-        terms=(Term((0,), (0,), (0,), main), Term((0, 1), (0, 1), (0, 1), pair)),
+        terms=(TableTerm((0,), (0,), (0,), main), TableTerm((0, 1), (0, 1), (0, 1), pair)),
         constant=np.array([1.0]),
         **settings,
     )

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.explanation.monotone.forests import Splits, axes_of, least_step
+from clearwood.explanation.monotone.forests import ForestSplits, axes_of, least_step
 
 LEARNERS = ["gbm", "tree", "forest", "glass", "gam", "lightgbm", "xgboost", "catboost", "ebm"]
 
@@ -77,7 +77,7 @@ def test_the_least_step_of_a_forest_is_that_of_all_cells(seed):
     game = cw.explain(model, X).game
     rows = game.rows(X)
     axes = axes_of(game.forest, rows, np.asarray(game.groups))
-    splits = Splits(game.forest, axes, game.forest.leaf_value[:, 0])
+    splits = ForestSplits(game.forest, axes, game.forest.leaf_value[:, 0])
     mine = next(a for a, axis in enumerate(axes) if axis.player == 0)
     values = [axis.codes[:, 0][~np.isnan(axis.codes[:, 0])] for axis in axes]
     cells = np.array(list(product(*values)))

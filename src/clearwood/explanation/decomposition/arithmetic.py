@@ -11,11 +11,18 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
-from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
-from clearwood.explanation.games.moments import Moments, sums_of, target_of
+from clearwood.explanation.games.game import (
+    BoundGame,
+    Game,
+    GameValues,
+    Players,
+    Reader,
+    shared_out,
+)
+from clearwood.explanation.games.moments import ComponentMoments, sums_of, target_of
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
 from clearwood.explanation.results.about import one_output
-from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
+from clearwood.explanation.rows.rows import EncodedRows, warn_of_new_gaps
 from clearwood.parallel import needs_folder
 
 if TYPE_CHECKING:
@@ -60,7 +67,7 @@ class Arithmetic:
     """
 
     bound: BoundGame
-    rows: Rows
+    rows: EncodedRows
     weights: Floats | None
     outputs: slice
     sets: tuple[Players, ...]
@@ -89,7 +96,7 @@ class Arithmetic:
             removed=tuple(sorted(gone)),
         )
 
-    def read(self, rows: Any) -> Rows:
+    def read(self, rows: Any) -> EncodedRows:
         """Read the user's rows; the background's where None is given."""
         if rows is None:
             if self.in_parts is not None:
@@ -140,16 +147,16 @@ class Arithmetic:
 
     # Values of rows
 
-    def evaluate(self, rows: Rows) -> tuple[Values, Floats]:
+    def evaluate(self, rows: EncodedRows) -> tuple[GameValues, Floats]:
         """Compute the components at rows, and what they leave."""
         with progress("decomposing", total=len(rows)) as step:
             parts = self.bound.components(rows, self.sets, step=step)
         rest = self._target(rows) - self.bound.baseline - parts.values.sum(axis=1)
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
-        return Values(self._one(parts.values), self._maybe(parts.errors)), self._one(rest)
+        return GameValues(self._one(parts.values), self._maybe(parts.errors)), self._one(rest)
 
-    def own_errors(self, rows: Rows) -> Floats | None:
+    def own_errors(self, rows: EncodedRows) -> Floats | None:
         """Compute the model's own standard errors of the components at rows, block by block."""
         spread = self.bound_spread()
         if spread is None:
@@ -162,20 +169,20 @@ class Arithmetic:
             result[first : first + block] = standard_errors(spread.components(part, self.sets))
         return self._one(result)
 
-    def shapley(self, rows: Rows, *, interactions: bool) -> Values:
+    def shapley(self, rows: EncodedRows, *, interactions: bool) -> GameValues:
         """Share all components among their players, those beyond the order too."""
         if self.removed:
             shared = self._shared(rows, interactions=interactions)
         else:
             with progress("explaining", total=len(rows)) as step:
                 shared = self.bound.shapley(rows, interactions=interactions, step=step)
-        return Values(
+        return GameValues(
             self._one(shared.values),
             self._maybe(shared.errors),
             self._maybe(shared.interactions),
         )
 
-    def _shared(self, rows: Rows, *, interactions: bool) -> Values:
+    def _shared(self, rows: EncodedRows, *, interactions: bool) -> GameValues:
         """Share components among their players; needs all of them."""
         if not self.is_complete:
             raise InputError(
@@ -188,7 +195,7 @@ class Arithmetic:
         parts = self.bound.components(rows, self.sets).values
         return shared_out(parts, self.sets, len(self.game.columns), interactions=interactions)
 
-    def _target(self, rows: Rows) -> Floats:
+    def _target(self, rows: EncodedRows) -> Floats:
         """Compute what all components of any order add up to: the prediction, or what is left."""
         return target_of(self.bound, rows, self._kept if self.removed else None)
 
@@ -200,19 +207,19 @@ class Arithmetic:
     # Variances over the background
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> ComponentMoments:
         """The variances of the components, of the remainder and of both together."""
         sampled = self.bound.sampled_moments(self.sets, self._kept)
         result = self._measured() if sampled is None else sampled
         replicates = result.replicates
-        return Moments(
+        return ComponentMoments(
             result.variance[..., self.outputs],
             result.remainder[..., self.outputs],
             result.prediction[..., self.outputs],
             None if replicates is None else replicates[..., self.outputs],
         )
 
-    def _measured(self) -> Moments:
+    def _measured(self) -> ComponentMoments:
         """Go through the background once."""
         kept = self._kept if self.removed else None
         if self.in_parts is not None:

@@ -22,7 +22,7 @@ from clearwood.explanation.games.sampled import SampledGame, interacting_columns
 from clearwood.explanation.results.about import About, BackgroundInfo, one_output, rate_of
 from clearwood.explanation.rows.compose import as_rows
 from clearwood.explanation.rows.predictor import Predictor
-from clearwood.explanation.rows.rows import Rows, label_rows
+from clearwood.explanation.rows.rows import EncodedRows, label_rows
 from clearwood.fitted import Scale, Unit, checked_scale, output_position
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _parts_notes(explanation: "Explanation", bound: BoundGame) -> tuple[str, ...
 
 def _decomposition(
     bound: BoundGame,
-    rows: Rows,
+    rows: EncodedRows,
     weights: Floats | None,
     *,
     order: int,
@@ -152,7 +152,7 @@ def _decomposition(
     )
 
 
-def single_row_note(rows: Rows) -> tuple[str, ...]:
+def single_row_note(rows: EncodedRows) -> tuple[str, ...]:
     """Note that a background of one row is a comparison with that row."""
     if len(rows) > 1:
         return ()
@@ -161,7 +161,7 @@ def single_row_note(rows: Rows) -> tuple[str, ...]:
 
 def about_game(
     game: Game,
-    rows: Rows | None,
+    rows: EncodedRows | None,
     weights: Floats | None,
     n_rows: int | None = None,
     bound: BoundGame | None = None,
@@ -321,7 +321,7 @@ class _SampledReader:
     scale: Scale | None
     output: Any
 
-    def __call__(self, data: Any) -> Rows:
+    def __call__(self, data: Any) -> EncodedRows:
         data = as_rows(data)
         predictor, n_new = self.explanation.stacked(
             data, background_first=True, scale=self.scale, output=self.output

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood.explanation.games.game import BoundGame, Game, Players
 from clearwood.explanation.games.spread import BoundSpread
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.table import Column, Kind
 
 __all__ = ["Grid", "Surface", "curves_of", "grid_of", "surface_of"]
@@ -126,7 +126,7 @@ class Surface:
 
 def surface_of(
     bound: BoundGame,
-    rows: Rows,
+    rows: EncodedRows,
     weights: Floats | None,
     players: Players,
     *,
@@ -163,7 +163,7 @@ def surface_of(
 
 def curves_of(
     bound: BoundGame,
-    rows: Rows,
+    rows: EncodedRows,
     weights: Floats | None,
     players: Sequence[int],
     *,

@@ -28,15 +28,15 @@ from clearwood.checks import is_ordered, ranks
 from clearwood.explanation.effects.bands import resampled_weights
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.grid import Given, common_levels, levels_note
-from clearwood.explanation.effects.request import Measured, Request
+from clearwood.explanation.effects.request import EffectRequest, MeasuredEffect
 from clearwood.explanation.rows.predictor import Predictor
 from clearwood.table import Column, Kind
 
-__all__ = ["Axis", "ale", "axis_of", "level_order", "spread_over"]
+__all__ = ["AleAxis", "ale", "axis_of", "level_order", "spread_over"]
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class AleAxis:
     """Values z_0, z_1, ..., z_B of a column and the steps between them.
 
     A row of numbers lies in one step, (z_{j-1}, z_j], and half of it counts for either end. A row
@@ -96,7 +96,7 @@ def axis_of(
     bins: int,
     given: Given | None = None,
     weights: Floats | None = None,
-) -> Axis:
+) -> AleAxis:
     """Lay out the axis of a column: quantile bins of numbers and dates, levels one by one.
 
     Edges and levels are those of the rows that have weight; all rows get their place.
@@ -133,10 +133,10 @@ def axis_of(
         nodes[present] = np.column_stack([step, step + 1])
     else:
         nodes[present] = 0
-    return Axis(distinct, sources, steps, nodes, is_ordered=True, missing=missing)
+    return AleAxis(distinct, sources, steps, nodes, is_ordered=True, missing=missing)
 
 
-def _given_axis(column: Column, given: Given) -> Axis:
+def _given_axis(column: Column, given: Given) -> AleAxis:
     missing = column.missing
     if given.is_ordered:
         steps, nodes = np.full((len(column), 2), -1), np.full((len(column), 2), -1)
@@ -152,12 +152,12 @@ def _given_axis(column: Column, given: Given) -> Axis:
         steps, nodes = _around(node, len(given.values))
         left_out = int(((node < 0) & ~missing).sum())
     note = f"{left_out:,} rows have values beyond the grid of {column.name!r}" if left_out else ""
-    return Axis(
+    return AleAxis(
         given.values, given.rows, steps, nodes, given.is_ordered, missing, note=note, given=given
     )
 
 
-def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> Axis:
+def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> AleAxis:
     column = columns[position]
     missing = column.missing
     labels = column.labels()
@@ -188,7 +188,7 @@ def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> Axi
     node = node_of[codes]  # codes of -1 read the last, which is -1
     sources = np.array([np.flatnonzero(node == k)[0] for k in range(len(order))])
     steps, nodes = _around(node, len(order))
-    return Axis(
+    return AleAxis(
         labels[sources], sources, steps, nodes, is_ordered=False, missing=missing, note=note
     )
 
@@ -262,7 +262,7 @@ def _level_distance(
 _ONE_STEP, _ORDINARY_STEPS = 1.5 * np.sqrt(12), 20
 
 
-def ale(request: Request) -> Measured:
+def ale(request: EffectRequest) -> MeasuredEffect:
     """Accumulate the mean differences of the prediction over small steps."""
     predictor, options = request.predictor, request.options
     axes = tuple(
@@ -286,7 +286,7 @@ def ale(request: Request) -> Measured:
                 for block in resampled_weights(local.weights, options.bands, request.seed)
             ]
         )
-    return Measured(
+    return MeasuredEffect(
         grid=tuple(values),
         values=local.accumulate(local.weights[None], centred=options.is_centred)[0],
         shares=local.shares,
@@ -302,7 +302,7 @@ def ale(request: Request) -> Measured:
     )
 
 
-def _surface_notes(local: "_LocalEffects", axes: Sequence[Axis]) -> list[str]:
+def _surface_notes(local: "_LocalEffects", axes: Sequence[AleAxis]) -> list[str]:
     notes = []
     if local.empty:
         n_cells = axes[0].n_steps * axes[1].n_steps
@@ -363,7 +363,7 @@ class _Ends:
     near: Floats  # as in `_LocalEffects`
 
 
-def _first_order(request: Request, axis: Axis, support: Region | None) -> _LocalEffects:
+def _first_order(request: EffectRequest, axis: AleAxis, support: Region | None) -> _LocalEffects:
     """Predict both ends of each row's own step (Hiabu 2024, definition 7.3.3).
 
     The uncentred effect at z_j is the sum over the steps up to j of the mean difference over the
@@ -428,12 +428,12 @@ def _first_order(request: Request, axis: Axis, support: Region | None) -> _Local
     )
 
 
-def _middle(axis: Axis, rows: Index, weights: Floats) -> int:
+def _middle(axis: AleAxis, rows: Index, weights: Floats) -> int:
     at = np.cumsum(weights @ axis.at_nodes(rows))
     return int(np.searchsorted(at, at[-1] / 2).clip(0, len(at) - 1))
 
 
-def _ends(predictor: Predictor, position: int, axis: Axis, rows: Index, middle: int) -> _Ends:
+def _ends(predictor: Predictor, position: int, axis: AleAxis, rows: Index, middle: int) -> _Ends:
     steps = axis.steps[rows]
     who, side = np.nonzero(steps >= 0)
     step = steps[who, side]
@@ -496,9 +496,9 @@ class _StepMeans:
 
 
 def _outside(
-    request: Request,
+    request: EffectRequest,
     support: Region | None,
-    axes: Sequence[Axis],
+    axes: Sequence[AleAxis],
     who: Index,
     steps: Sequence[Index],
 ) -> Floats:
@@ -541,7 +541,7 @@ def _outside(
 
 
 def _second_order(
-    request: Request, axes: tuple[Axis, Axis], support: Region | None
+    request: EffectRequest, axes: tuple[AleAxis, AleAxis], support: Region | None
 ) -> _LocalEffects:
     """Predict the four corners of each row's own cell (definition 7.3.3, two columns).
 
@@ -575,7 +575,7 @@ def _second_order(
     steps = _StepMeans(who, cell, difference, len(rows), n_cells)
     nearest = _nearest_full(np.bincount(cell, minlength=n_cells) > 0, shape)
     plain = steps.of(request.weights[None])[0]
-    spread = _Spread(first, second, rows)
+    spread = _LocalSpread(first, second, rows)
 
     def accumulate(w: Floats, *, centred: bool) -> Floats:
         mean = steps.of(w)
@@ -587,7 +587,7 @@ def _second_order(
         return spread.centred(values, w) if centred else values
 
     whole = request.data_weights
-    at = _Spread(first, second, np.arange(len(whole))).nodes(whole[None])[0]
+    at = _LocalSpread(first, second, np.arange(len(whole))).nodes(whole[None])[0]
     return _LocalEffects(
         accumulate,
         rows=rows,
@@ -601,7 +601,7 @@ def _second_order(
 
 
 def _corners(
-    predictor: Predictor, positions: tuple[int, int], axes: tuple[Axis, Axis], rows: Index
+    predictor: Predictor, positions: tuple[int, int], axes: tuple[AleAxis, AleAxis], rows: Index
 ) -> tuple[Floats, Floats, Floats]:
     """Compute for each row and cell the second difference, the mean and the range."""
     who, one, two = _cells(*axes, rows)
@@ -620,7 +620,7 @@ def _corners(
     return second, corners.mean(axis=0), np.ptp(corners, axis=0)
 
 
-def _cells(first: Axis, second: Axis, rows: Index) -> tuple[Index, Index, Index]:
+def _cells(first: AleAxis, second: AleAxis, rows: Index) -> tuple[Index, Index, Index]:
     """List (row, step of the first, step of the second) for every cell that a row counts for."""
     one, two = first.steps[rows], second.steps[rows]
     both = (one[:, :, None] >= 0) & (two[:, None, :] >= 0)
@@ -645,10 +645,10 @@ def _nearest_full(full: Bools, shape: tuple[int, int]) -> Floats:
     return matrix
 
 
-class _Spread:
+class _LocalSpread:
     """How rows are spread over the nodes of two axes, for centring."""
 
-    def __init__(self, first: Axis, second: Axis, rows: Index) -> None:
+    def __init__(self, first: AleAxis, second: AleAxis, rows: Index) -> None:
         self.shape = (first.n_steps + 1, second.n_steps + 1)
         one, two = first.nodes[rows], second.nodes[rows]
         self._nodes = _pairs(one, two, self.shape, 0.25)

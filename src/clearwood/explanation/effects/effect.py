@@ -21,10 +21,10 @@ from clearwood.explanation.effects.grid import Given, checked_column, given_valu
 from clearwood.explanation.effects.pdp import ice, marginal, no_own_band, pdp, supported_pdp
 from clearwood.explanation.effects.request import (
     Band,
+    EffectOptions,
+    EffectRequest,
     Extrapolation,
-    Measured,
-    Options,
-    Request,
+    MeasuredEffect,
 )
 from clearwood.explanation.results.about import (
     About,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["effect", "measured_effect"]
 
-_METHODS: dict[str, Callable[[Request], Measured]] = {
+_METHODS: dict[str, Callable[[EffectRequest], MeasuredEffect]] = {
     "pdp": pdp,
     "ice": ice,
     "marginal": marginal,
@@ -102,10 +102,12 @@ def effect(
     n_zero = n_rows - explanation.n_rows
     if kind == "component":
         # what is wrong with the options is an error for components too
-        chosen = Options(kind=kind, points=points, bands=bands, band=band, confidence=confidence)
+        chosen = EffectOptions(
+            kind=kind, points=points, bands=bands, band=band, confidence=confidence
+        )
         result = _component(explanation, names, chosen, output, scale)
         return noting_zero_weights(_with_gaps(result, explanation), n_zero)
-    options = Options(
+    options = EffectOptions(
         kind=kind,
         points=points,
         grid=grid,
@@ -172,7 +174,11 @@ def _named(columns: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _component(
-    explanation: "Explanation", names: tuple[Any, ...], options: Options, output: Any, scale: Any
+    explanation: "Explanation",
+    names: tuple[Any, ...],
+    options: EffectOptions,
+    output: Any,
+    scale: Any,
 ) -> Effect:
     if options.band == "rows":
         raise bad_value("band", options.band, "a component has no band over rows")
@@ -198,7 +204,7 @@ def _component(
 
 
 def _refits(
-    explanation: "Explanation", y: Any, names: Sequence[Any], draws: int, options: Options
+    explanation: "Explanation", y: Any, names: Sequence[Any], draws: int, options: EffectOptions
 ) -> Floats:
     """Compute the effect for models fitted to resampled rows, at the same rows and grid."""
     seed = explanation.seed if options.seed is None else options.seed
@@ -225,7 +231,7 @@ def _refits(
 def measured_effect(
     explanation: "Explanation",
     names: Sequence[Any],
-    options: Options,
+    options: EffectOptions,
     *,
     predictor: Predictor | None = None,
     rows: Index | None = None,
@@ -259,7 +265,7 @@ def measured_effect(
     most = options.points or _default_points(options, len(positions), predictor)
     if rows is None:
         rows = _rows(explanation, predictor, options, most ** len(positions), seed)
-    request = Request(
+    request = EffectRequest(
         explanation=explanation,
         predictor=predictor,
         options=options,
@@ -314,7 +320,7 @@ def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
     return positions
 
 
-def _default_points(options: Options, n_columns: int, predictor: Predictor) -> int:
+def _default_points(options: EffectOptions, n_columns: int, predictor: Predictor) -> int:
     most = _POINTS_ALONE if n_columns == 1 else _POINTS_BESIDE
     n_rows = effective_rows(len(predictor), predictor.weights)
     if options.sample is not None:
@@ -326,7 +332,11 @@ def _default_points(options: Options, n_columns: int, predictor: Predictor) -> i
 
 
 def _rows(
-    explanation: "Explanation", predictor: Predictor, options: Options, n_points: int, seed: int
+    explanation: "Explanation",
+    predictor: Predictor,
+    options: EffectOptions,
+    n_points: int,
+    seed: int,
 ) -> Index:
     """Choose the rows to average over.
 
@@ -349,7 +359,7 @@ def _rows(
 # The result
 
 
-def _extrapolation_note(result: Effect, request: Request) -> str:
+def _extrapolation_note(result: Effect, request: EffectRequest) -> str:
     names = " and ".join(repr(name) for name in result.columns)
     because = ""
     if request.options.way == "distance":
@@ -363,7 +373,7 @@ def _extrapolation_note(result: Effect, request: Request) -> str:
     )
 
 
-def _result(request: Request, result: Measured) -> Effect:
+def _result(request: EffectRequest, result: MeasuredEffect) -> Effect:
     predictor, options = request.predictor, request.options
     values, replicates = result.values, result.replicates
     own = result.band
@@ -415,14 +425,14 @@ def _result(request: Request, result: Measured) -> Effect:
     )
 
 
-def _own_baseline(request: Request) -> Floats:
+def _own_baseline(request: EffectRequest) -> Floats:
     """Return the mean prediction over all rows of a table in parts."""
     bound = request.explanation.bound(n_jobs=request.n_jobs)
     names = bound.game.outputs
     return bound.baseline[[names.index(name) for name in request.predictor.outputs]]
 
 
-def _baseline(request: Request, result: Measured) -> Floats:
+def _baseline(request: EffectRequest, result: MeasuredEffect) -> Floats:
     """Compute the mean prediction.
 
     Where each row's prediction is nearly known, from the ends of its step, only the rows for which

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Given",
-    "Points",
+    "GridPoints",
     "checked_column",
     "common_levels",
     "given_values",
@@ -172,7 +172,7 @@ MOST_LEVELS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class GridPoints:
     """All combinations of the values of one or two columns."""
 
     positions: tuple[int, ...]
@@ -248,7 +248,7 @@ def points_of(
     weights: Floats | None,
     most: int,
     given: Mapping[int, Given],
-) -> Points:
+) -> GridPoints:
     """Choose the values of one or two columns: all that occur, quantiles where there are many."""
     grids, notes = [], []
     for position in positions:
@@ -261,7 +261,7 @@ def points_of(
             grid, note = _common(column, grid)
             notes.append(note)
         grids.append(grid)
-    return Points(tuple(positions), tuple(grids), tuple(notes), given)
+    return GridPoints(tuple(positions), tuple(grids), tuple(notes), given)
 
 
 def _common(column: Column, grid: Grid) -> tuple[Grid, str]:

@@ -13,15 +13,15 @@ from clearwood._shared.numbers import percent
 from clearwood.explanation.decomposition.surface import Grid, surface_of
 from clearwood.explanation.effects.bands import resampled_weights
 from clearwood.explanation.effects.extrapolation import Region
-from clearwood.explanation.effects.grid import Points
-from clearwood.explanation.effects.request import Band, Measured, Request
+from clearwood.explanation.effects.grid import GridPoints
+from clearwood.explanation.effects.request import Band, EffectRequest, MeasuredEffect
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.results.about import axis_numbers
 from clearwood.explanation.rows.compose import CodeRows
 from clearwood.explanation.rows.predictor import Predictor
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.fitted import Unit
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def spread_of(explanation: "Explanation") -> BoundSpread | None:
 
 
 def own_band(
-    request: Request, points: Points, mean: Floats, each: Floats | None = None
+    request: EffectRequest, points: GridPoints, mean: Floats, each: Floats | None = None
 ) -> Band | None:
     """Compute the model's own band of a partial dependence, (points, outputs).
 
@@ -140,7 +140,7 @@ def _outputs(game: Game, predictor: Predictor) -> list[int] | None:
     return [game.outputs.index(name) for name in predictor.outputs]
 
 
-def _rows_at(request: Request, points: Points) -> Rows:
+def _rows_at(request: EffectRequest, points: GridPoints) -> EncodedRows:
     """Return a row for each point, as the game is played with; other columns do not matter."""
     predictor, explanation = request.predictor, request.explanation
     composed = predictor.compose(np.zeros(points.size, np.intp), points.sources)
@@ -153,7 +153,7 @@ def _rows_at(request: Request, points: Points) -> Rows:
 _FEW = 10
 
 
-def marginal(request: Request) -> Measured:
+def marginal(request: EffectRequest) -> MeasuredEffect:
     """Average the prediction over the rows nearest to each point; NaN where there are none.
 
     It estimates E[m(X) | X_S = x_S] (Hiabu 2024, section 7.3.2). Every row is predicted as it is,
@@ -209,7 +209,7 @@ _ROWS_LOOKED_AT = 15_000
 _ROWS_FOR_BAND = 2000
 
 
-def pdp(request: Request) -> Measured:
+def pdp(request: EffectRequest) -> MeasuredEffect:
     """Average the curves of all rows; read the mean off the decomposition where it is exact."""
     points = request.points()
     values = _exact_dependence(request, points)
@@ -222,7 +222,7 @@ def pdp(request: Request) -> Measured:
     return _dependence(request, points, mean, replicates, stopped, band)
 
 
-def ice(request: Request) -> Measured:
+def ice(request: EffectRequest) -> MeasuredEffect:
     """Keep the curve of each row, as it is, from its first value on, or as slopes."""
     points = request.points()
     request, each, stopped = _curves(request, points)
@@ -235,7 +235,7 @@ def ice(request: Request) -> Measured:
     return replace(result, curves=each)
 
 
-def supported_pdp(request: Request) -> Measured:
+def supported_pdp(request: EffectRequest) -> MeasuredEffect:
     """Average over the rows within the data: the ratio of integrals of section 7.3.2."""
     points = request.points()
     request, each, stopped = _curves(request, points, request.support())
@@ -254,7 +254,7 @@ def supported_pdp(request: Request) -> Measured:
 
 
 def curves(
-    predictor: Predictor, points: Points, rows: Index, support: Region | None = None
+    predictor: Predictor, points: GridPoints, rows: Index, support: Region | None = None
 ) -> Floats:
     """Predict every row with its columns held at every point (definition 7.3.1).
 
@@ -321,14 +321,14 @@ def slopes(each: Floats, grid: Grid) -> Floats:
 
 
 def _curves(
-    request: Request, points: Points, support: Region | None = None
-) -> tuple[Request, Floats, str | None]:
+    request: EffectRequest, points: GridPoints, support: Region | None = None
+) -> tuple[EffectRequest, Floats, str | None]:
     return request.in_time(
         lambda rows: curves(request.predictor, points, rows, support), points.size
     )
 
 
-def _exact_dependence(request: Request, points: Points) -> Floats | None:
+def _exact_dependence(request: EffectRequest, points: GridPoints) -> Floats | None:
     """Read the partial dependence off the exact decomposition; None where there is none.
 
     Lemma 7.4.4: it is the baseline plus the components within the columns.
@@ -369,7 +369,7 @@ def _exact_dependence(request: Request, points: Points) -> Floats | None:
     return values[..., wanted].reshape(-1, len(wanted))
 
 
-def _with_band(request: Request, points: Points, values: Floats) -> Measured:
+def _with_band(request: EffectRequest, points: GridPoints, values: Floats) -> MeasuredEffect:
     """Add the model's own band to an exact curve, or one from the curves of some rows.
 
     The latter is narrowed to the number of all rows.
@@ -388,20 +388,20 @@ def _with_band(request: Request, points: Points, values: Floats) -> Measured:
 
 
 def _dependence(
-    request: Request,
-    points: Points,
+    request: EffectRequest,
+    points: GridPoints,
     mean: Floats,
     replicates: Floats | None,
     stopped: str | None,
     band: Band | None = None,
-) -> Measured:
+) -> MeasuredEffect:
     outside = None
     if request.options.extrapolation:
         outside = _outside_shares(request, points).reshape(points.shape)
     return request.measured(points, mean, replicates, outside=outside, stopped=stopped, band=band)
 
 
-def _outside_shares(request: Request, points: Points) -> Floats:
+def _outside_shares(request: EffectRequest, points: GridPoints) -> Floats:
     """Count the share of the made-up rows of each point that lie outside the data."""
     n_rows = len(request.rows)
     size = min(n_rows, max(20, _ROWS_LOOKED_AT // points.size))

@@ -14,14 +14,14 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.effects.bands import mean_replicates
 from clearwood.explanation.effects.extrapolation import WAYS, Region, support_of
-from clearwood.explanation.effects.grid import Given, Points, points_of
+from clearwood.explanation.effects.grid import Given, GridPoints, points_of
 from clearwood.explanation.results.effect import TITLES
 from clearwood.explanation.rows.predictor import Evaluated, Predictor, evaluated_in_blocks
 
 if TYPE_CHECKING:
     from clearwood.explanation import Explanation
 
-__all__ = ["Band", "Extrapolation", "Measured", "Options", "Request"]
+__all__ = ["Band", "EffectOptions", "EffectRequest", "Extrapolation", "MeasuredEffect"]
 
 Extrapolation = bool | Literal["distance", "isolation"]
 
@@ -31,7 +31,7 @@ _OWN_BANDS = ("pdp", "component")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class EffectOptions:
     """The options of `clearwood.effect`, which describes them; checked."""
 
     kind: EffectKind = "pdp"
@@ -117,12 +117,12 @@ class Band:
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class EffectRequest:
     """A model, rows and columns, and how their effect is measured."""
 
     explanation: "Explanation"
     predictor: Predictor  # the model and its data as a function of rows
-    options: Options
+    options: EffectOptions
     positions: tuple[int, ...]  # of the columns
     most: int  # values of a column
     rows: Index  # to average over
@@ -138,11 +138,11 @@ class Request:
         weights = self.predictor.weights
         return np.ones(len(self.predictor)) if weights is None else weights
 
-    def over_all(self) -> "Request":
+    def over_all(self) -> "EffectRequest":
         """Go on with all rows."""
         return replace(self, rows=np.arange(len(self.predictor)), weights=self.data_weights)
 
-    def points(self) -> Points:
+    def points(self) -> GridPoints:
         """Choose the values at which the effect is shown."""
         predictor = self.predictor
         return points_of(
@@ -161,14 +161,14 @@ class Request:
 
     def in_time(
         self, evaluate: Callable[[Index], Floats], per_row: int
-    ) -> tuple["Request", Floats, str | None]:
+    ) -> tuple["EffectRequest", Floats, str | None]:
         """Evaluate rows, and go on with those that are done, in their order; why, if not all."""
         answers = self.evaluated(evaluate, per_row)
         order = np.argsort(answers.rows)
         values = np.concatenate(answers.blocks)[order]
         return self.narrowed(answers.rows[order]), values, answers.stopped
 
-    def narrowed(self, rows: Index) -> "Request":
+    def narrowed(self, rows: Index) -> "EffectRequest":
         """Go on with some of the rows."""
         place = np.searchsorted(self.rows, rows)
         return replace(self, rows=rows, weights=self.weights[place])
@@ -181,17 +181,17 @@ class Request:
 
     def measured(
         self,
-        points: Points,
+        points: GridPoints,
         values: Floats,
         replicates: Floats | None,
         outside: Floats | None = None,
         band: Band | None = None,
         **more: Any,
-    ) -> "Measured":
+    ) -> "MeasuredEffect":
         """Put values of shape (points, outputs) on the grid."""
         if replicates is not None:
             replicates = replicates.reshape(len(replicates), *points.shape, replicates.shape[-1])
-        return Measured(
+        return MeasuredEffect(
             grid=points.values,
             values=values.reshape(*points.shape, -1),
             shares=points.shares(self.data_weights),
@@ -207,7 +207,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measured:
+class MeasuredEffect:
     """What a method computed; ``values`` always have a last axis of outputs."""
 
     grid: tuple[NDArray[Any], ...]

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.explanation.factors.cells import Axis, constant_of, shifted, trimmed
+from clearwood.explanation.factors.cells import FactorAxis, constant_of, shifted, trimmed
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import FactorTerm
 from clearwood.explanation.games.game import Players
@@ -32,11 +32,11 @@ _ROUNDING_OF_PIECES = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
+class _CellGrid:
     """Where the scores of a set of columns are computed: cells, a value in each, and points."""
 
     players: Players
-    axes: list[Axis]
+    axes: list[FactorAxis]
     origins: list[Floats]
     points: list[Floats]
 
@@ -108,16 +108,16 @@ class Anchored:
             )
         return tuple(term for term in terms if term is not None)
 
-    def _grid(self, players: Players) -> _Grid:
+    def _grid(self, players: Players) -> _CellGrid:
         """Return where the scores of a set of columns are computed."""
         axes = [self.cells.axis(k, players) for k in players]
         origins = [self._origins(k, axis) for k, axis in zip(players, axes, strict=True)]
         points = [
             self._points(k, axis, own) for k, axis, own in zip(players, axes, origins, strict=True)
         ]
-        return _Grid(players, axes, origins, points)
+        return _CellGrid(players, axes, origins, points)
 
-    def _term(self, grid: _Grid, encoded: Mapping[int, _Encoded]) -> FactorTerm | None:
+    def _term(self, grid: _CellGrid, encoded: Mapping[int, _Encoded]) -> FactorTerm | None:
         """Compute the effects of a set of columns; None where they are zero everywhere."""
         players, axes, origins, points = grid.players, grid.axes, grid.origins, grid.points
         codes = [encoded[k] for k in players]
@@ -143,14 +143,14 @@ class Anchored:
             return None
         return self._joined(players, [*axes], [*origins], powers)
 
-    def _origins(self, k: int, axis: Axis) -> Floats:
+    def _origins(self, k: int, axis: FactorAxis) -> Floats:
         """Return a number, or a code, in each cell; the base in its own; missing last."""
         values = self.cells.values(k, axis)
         if axis.levels is None:
             values[int(np.searchsorted(axis.cuts, self.base_at[k]))] = self.base_at[k]
         return np.concatenate([values, self.cells.missing(k)])
 
-    def _points(self, k: int, axis: Axis, origins: Floats) -> Floats:
+    def _points(self, k: int, axis: FactorAxis, origins: Floats) -> Floats:
         """Return where the score of each cell is computed, (cells, points)."""
         if k not in self.cells.pieced:
             return origins[:, None]
@@ -189,7 +189,7 @@ class Anchored:
         return scores
 
     def _joined(
-        self, players: Players, axes: list[Axis], origins: list[Floats], powers: Floats
+        self, players: Players, axes: list[FactorAxis], origins: list[Floats], powers: Floats
     ) -> FactorTerm | None:
         """Join neighbouring cells of numbers whose effects are equal, and drop powers of zero."""
         n = len(players)
@@ -215,7 +215,7 @@ class Anchored:
             powers=powers if effects.size < powers.size else None,
         )
 
-    def _kept(self, k: int, axis: Axis, origins: Floats, powers: Floats) -> list[int]:
+    def _kept(self, k: int, axis: FactorAxis, origins: Floats, powers: Floats) -> list[int]:
         """List the cells that differ from the one before; ``powers`` is (cells, powers, others)."""
         pieced = powers.shape[1] > 1
         size = max(1.0, float(np.nanmax(np.abs(powers[:, 0]), initial=0.0)))

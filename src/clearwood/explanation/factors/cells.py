@@ -19,8 +19,8 @@ from clearwood.table import Column
 __all__ = [
     "CHECKED",
     "NODES",
-    "Axis",
-    "Steps",
+    "ColumnSteps",
+    "FactorAxis",
     "coefficients",
     "constant_of",
     "evaluated",
@@ -157,7 +157,7 @@ _FAR = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class FactorAxis:
     """The cells of one column; the last one is for missing values.
 
     Of a category, the one before it is for levels that are not listed.
@@ -177,7 +177,7 @@ class Axis:
     --------
     >>> from clearwood.table import Kind
     >>> age = Column("age", Kind.NUMBER, np.array([20.0, 25.0, 26.0, np.nan]))
-    >>> Axis("age", None, np.array([25.0])).places(age)
+    >>> FactorAxis("age", None, np.array([25.0])).places(age)
     array([0, 0, 1, 2])
     """
 
@@ -206,7 +206,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Steps:
+class ColumnSteps:
     """Where a model steps and bends, and in which columns it may be a curve.
 
     Parameters
@@ -223,12 +223,12 @@ class Steps:
     smooth: frozenset[int]
     bends: Mapping[Players, Mapping[int, Floats]] = field(default_factory=dict)
 
-    def __add__(self, other: "Steps") -> "Steps":
+    def __add__(self, other: "ColumnSteps") -> "ColumnSteps":
         bends = {players: dict(own) for players, own in self.bends.items()}
         for players, own in other.bends.items():
             bends[players] = _united(bends.get(players, {}), own)
         thresholds = _united(self.thresholds, other.thresholds)
-        return Steps(thresholds, self.smooth | other.smooth, bends)
+        return ColumnSteps(thresholds, self.smooth | other.smooth, bends)
 
 
 def _united(one: Mapping[int, Floats], other: Mapping[int, Floats]) -> dict[int, Floats]:
@@ -236,23 +236,23 @@ def _united(one: Mapping[int, Floats], other: Mapping[int, Floats]) -> dict[int,
     return dict(one) | {k: np.union1d(one.get(k, own), own) for k, own in other.items()}
 
 
-def steps_of(game: Game) -> Steps:
+def steps_of(game: Game) -> ColumnSteps:
     """Read the thresholds of trees and tables, and the knots of curves that have some."""
     if isinstance(game, SumGame):
-        return reduce(Steps.__add__, map(steps_of, game.games))
+        return reduce(ColumnSteps.__add__, map(steps_of, game.games))
     if isinstance(game, TreeGame):
         forest = game.forest
         inner = ~forest.is_leaf & ~forest.is_categorical
         used = np.unique(forest.feature[inner]).tolist()
         split = {j: np.unique(forest.threshold[inner & (forest.feature == j)]) for j in used}
-        return Steps(split, frozenset())
+        return ColumnSteps(split, frozenset())
     if isinstance(game, TermsGame):
         sizes = {
             at: size
             for term in game.terms
             for at, size in zip(term.at, term.table.shape, strict=False)
         }
-        return Steps({at: np.arange(size) + 0.5 for at, size in sizes.items()}, frozenset())
+        return ColumnSteps({at: np.arange(size) + 0.5 for at, size in sizes.items()}, frozenset())
     smooth = frozenset(k for players in game.sets(2) for k in players)
     bends: dict[Players, dict[int, Floats]] = {}
     if isinstance(game, ProductGame):
@@ -261,7 +261,7 @@ def steps_of(game: Game) -> Steps:
             for factor in term.factors.values():
                 for column, basis in zip(factor.columns, factor.bases, strict=True):
                     own |= _united(own, {column: knots_of(basis)})
-    return Steps({}, smooth, bends)
+    return ColumnSteps({}, smooth, bends)
 
 
 def user_cuts(

@@ -30,7 +30,7 @@ from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import Factors, FactorTerm
 from clearwood.explanation.games.spread import GameSpread, satterthwaite, standard_errors
 from clearwood.explanation.linear.coefficients import freedom_of, with_fit
-from clearwood.explanation.linear.covariance import Errors, Fitted
+from clearwood.explanation.linear.covariance import Errors, GlmFit
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.fitted import Unit
 from clearwood.models import Learner
@@ -167,7 +167,7 @@ class _Likelihood(_Source):
     """The matrix of a linear model, and the covariance of its coefficients."""
 
     learner: Learner
-    fitted: Fitted
+    fitted: GlmFit
     covariance: Floats
 
     def of(self, rows: Table) -> Floats:
@@ -217,7 +217,7 @@ def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Curves(_Source):
+class _FromCurves(_Source):
     """Deviations of the score, which the model knows."""
 
     spread: GameSpread
@@ -244,14 +244,14 @@ def _curves(cells: ModelCells, spread: GameSpread, table: Table) -> _Source:
         deviations = spread.deviations(spread.game.rows(rows))[:, -1]
         total = np.sqrt(((deviations - deviations.mean(axis=0)) ** 2).mean(axis=0))
         freedom = float(satterthwaite(total, spread.freedoms))
-    return _Curves(name="curves", freedom=freedom, tests=tuple(tests), spread=spread)
+    return _FromCurves(name="curves", freedom=freedom, tests=tuple(tests), spread=spread)
 
 
 # Refits
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Refits(_Source):
+class _FromRefits(_Source):
     """Models fitted to resampled rows."""
 
     models: tuple[Learner, ...]
@@ -314,7 +314,7 @@ def _refitted(cells: ModelCells, table: Table, count: int, seed: int) -> _Source
         f"standard errors are the spread of {len(models)} fits to resampled {drawn_what}; the bias "
         "that a penalty or early stopping causes is not in them"
     )
-    return _Refits(name="refits", notes=(note,), models=tuple(models), unit=cells.game.unit)
+    return _FromRefits(name="refits", notes=(note,), models=tuple(models), unit=cells.game.unit)
 
 
 def _by_refits() -> str:

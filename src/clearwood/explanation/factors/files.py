@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import Call, InputError, bad_value, words
-from clearwood.explanation.factors.cells import Axis, trimmed
+from clearwood.explanation.factors.cells import FactorAxis, trimmed
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.fitted import Unit
@@ -38,7 +38,7 @@ def select(factors: "Factors", table: str) -> str:
     sizes = [float(np.nanmax(np.abs(term.effects), initial=0.0)) for term in factors.terms]
     ratios = factors.ratio_name is not None
     multiplied = ratios and abs(factors.base_score) + sum(sizes) < _LARGEST_SCORE
-    writer = _Writer(factors, multiplied=multiplied)
+    writer = _SelectWriter(factors, multiplied=multiplied)
     start = _number(np.exp(factors.base_score) if multiplied else factors.base_score)
     parts = [start, *map(writer.term, factors.terms)]
     score = ("\n  * " if multiplied else "\n  + ").join(parts)
@@ -70,7 +70,7 @@ def _scaling(factors: "Factors") -> tuple[str, ...]:
     return () if factors.points is None else (factors.points.headline,)
 
 
-class _Writer:
+class _SelectWriter:
     """Writes terms, as factors that are multiplied or as summands."""
 
     def __init__(self, factors: "Factors", *, multiplied: bool) -> None:
@@ -81,7 +81,7 @@ class _Writer:
         """Write the value of one term."""
         return self._choice(term.axes, {cell: self._value(term, cell) for cell in term.cells()})
 
-    def _choice(self, axes: tuple[Axis, ...], values: Mapping[tuple[int, ...], str]) -> str:
+    def _choice(self, axes: tuple[FactorAxis, ...], values: Mapping[tuple[int, ...], str]) -> str:
         """Write the choice among the values of the cells of a column or of two."""
         if len(axes) == 1:
             return self._case(axes[0], [(cell[0], value) for cell, value in values.items()])
@@ -121,7 +121,7 @@ class _Writer:
             text = _polynomial(list(map(_number, own)), shifts[0])
         return f"exp({text})" if self.multiplied else f"({text})"
 
-    def _case(self, axis: Axis, lines: list[tuple[int, str]]) -> str:
+    def _case(self, axis: FactorAxis, lines: list[tuple[int, str]]) -> str:
         """Write the choice of a cell; cells of numbers are tried in rising order."""
         column = _name(axis.header or axis.column)
         chosen = dict(lines)
@@ -376,16 +376,16 @@ def _powers(line: Mapping[str, str], n: int) -> dict[tuple[int, ...], str]:
     return named
 
 
-def _axis(name: str, lines: list[dict[str, str]], schema: Schema, more: str) -> Axis:
+def _axis(name: str, lines: list[dict[str, str]], schema: Schema, more: str) -> FactorAxis:
     """Read the cells of a column from its lines."""
     column = schema[name]
     if column.levels:
-        return Axis(name, column.levels, np.empty(0), column.header)
+        return FactorAxis(name, column.levels, np.empty(0), column.header)
     ends = {float(line["high" + more]) for line in lines if line["high" + more]}
-    return Axis(name, None, np.array(sorted(ends)), column.header)
+    return FactorAxis(name, None, np.array(sorted(ends)), column.header)
 
 
-def _place(axis: Axis, line: Mapping[str, str], more: str) -> int:
+def _place(axis: FactorAxis, line: Mapping[str, str], more: str) -> int:
     """Return the cell of a line."""
     if line["missing" + more] == "true":
         return axis.n_known

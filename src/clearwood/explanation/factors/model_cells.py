@@ -14,8 +14,8 @@ from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.explanation.factors.cells import (
     CHECKED,
     NODES,
-    Axis,
-    Steps,
+    ColumnSteps,
+    FactorAxis,
     coefficients,
     evaluated,
     is_polynomial,
@@ -176,7 +176,7 @@ class ModelCells:
         return self.game.rows(self.table.take(np.zeros(1, np.intp)))
 
     @cached_property
-    def _steps(self) -> Steps:
+    def _steps(self) -> ColumnSteps:
         return steps_of(self.game)
 
     @cached_property
@@ -309,7 +309,7 @@ class ModelCells:
             allowed = self.bands or (_BANDS if smooth else None)
             if k not in self.pieced and allowed and (smooth or len(self._fine[k]) >= allowed):
                 most[k] = allowed
-        axes = {k: Axis(self.column(k).name, None, self._fine[k]) for k in most}
+        axes = {k: FactorAxis(self.column(k).name, None, self._fine[k]) for k in most}
         values = {k: self.typical(k, axis) for k, axis in axes.items()}
         result = {}
         for k, curves in self._curves(values).items():
@@ -343,21 +343,21 @@ class ModelCells:
         """The columns of which the table is an approximation."""
         return frozenset(self.bands_of)
 
-    def axis(self, k: int, players: Players) -> Axis:
+    def axis(self, k: int, players: Players) -> FactorAxis:
         """Return the cells of a column in the term of some players."""
         column = self.column(k)
         if column.is_coded:
-            return Axis(column.name, self.levels(k), np.empty(0), column.header)
+            return FactorAxis(column.name, self.levels(k), np.empty(0), column.header)
         cuts = self.bands_of[k][0] if k in self.bands_of else self._breaks(k, players)
-        return Axis(column.name, None, cuts, column.header)
+        return FactorAxis(column.name, None, cuts, column.header)
 
-    def values(self, k: int, axis: Axis) -> Floats:
+    def values(self, k: int, axis: FactorAxis) -> Floats:
         """Return a value in each cell."""
         if axis.levels is not None:
             return np.arange(axis.n_known, dtype=np.float64)
         return self.bands_of[k][1].copy() if k in self.bands_of else self.typical(k, axis)
 
-    def typical(self, k: int, axis: Axis) -> Floats:
+    def typical(self, k: int, axis: FactorAxis) -> Floats:
         """Return the weighted median of each cell of numbers; its end where it has no rows."""
         last = np.nextafter(axis.cuts[-1:], np.inf) if len(axis.cuts) else np.zeros(1)
         values = np.concatenate([axis.cuts, last])
@@ -370,7 +370,7 @@ class ModelCells:
             values[cell] = column.values[own[np.searchsorted(passed, passed[-1] / 2)]]
         return values
 
-    def polynomials(self, k: int, axis: Axis, origins: Floats, values: Floats) -> Floats:
+    def polynomials(self, k: int, axis: FactorAxis, origins: Floats, values: Floats) -> Floats:
         """Turn scores at the nodes of the cells of numbers into coefficients about origins.
 
         ``values`` has the shape (cells, nodes, others), missing last, and so has the result with
@@ -385,7 +385,7 @@ class ModelCells:
         last[:, 0] = values[-1:, 0]
         return np.concatenate([known, last])
 
-    def nodes(self, k: int, axis: Axis) -> Floats:
+    def nodes(self, k: int, axis: FactorAxis) -> Floats:
         """Return the numbers of each cell at which polynomials are determined, (cells, nodes)."""
         low, high = self.stretches(k, axis.cuts)
         return np.asarray((low + high)[:, None] / 2 + (high - low)[:, None] / 2 * NODES)

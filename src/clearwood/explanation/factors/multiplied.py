@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
 from clearwood._shared.numbers import number
 from clearwood.checks import Level, level_of
-from clearwood.explanation.factors.cells import Axis, constant_of, shifted, trimmed
+from clearwood.explanation.factors.cells import FactorAxis, constant_of, shifted, trimmed
 from clearwood.explanation.factors.comparison import AGREEING, MIXED_ROWS, predicted
 from clearwood.explanation.factors.files import read_text
 from clearwood.explanation.factors.result import Factors, FactorTerm
@@ -210,7 +210,9 @@ def _with_levels(term: FactorTerm, schema: Schema) -> FactorTerm:
     return term
 
 
-def _at_cells(term: FactorTerm, at: int, axis: Axis, places: Index, origins: Floats) -> FactorTerm:
+def _at_cells(
+    term: FactorTerm, at: int, axis: FactorAxis, places: Index, origins: Floats
+) -> FactorTerm:
     """Take cells of one column, which may occur several times, as those of another axis."""
     powers = None if term.powers is None else np.take(term.powers, places, axis=at)
     return replace(

@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import number, percent, share_of
 from clearwood._shared.results import Result, document
-from clearwood.explanation.factors.cells import Axis
+from clearwood.explanation.factors.cells import FactorAxis
 from clearwood.explanation.factors.result import Factors
 from clearwood.fitted import Unit
 from clearwood.models import Learner
@@ -104,7 +104,7 @@ class PointsTerm:
         Cells of equal points that belong together, as one band each.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[FactorAxis, ...]
     points: Floats
     cells: tuple[PointsCell, ...]
 
@@ -423,7 +423,7 @@ def _checked(points: Any) -> tuple[float, float, float]:
 
 
 def _cells(
-    axes: tuple[Axis, ...],
+    axes: tuple[FactorAxis, ...],
     points: Floats,
     places: tuple[Index, ...],
     weight: Floats,
@@ -463,7 +463,7 @@ def _cells(
         )
 
 
-def _members(axes: tuple[Axis, ...], points: Floats) -> list[list[tuple[int, ...]]]:
+def _members(axes: tuple[FactorAxis, ...], points: Floats) -> list[list[tuple[int, ...]]]:
     """List the cells of each band, by points for a category."""
     every = [cell for cell in np.ndindex(points.shape) if not np.isnan(points[cell])]
     if len(axes) > 1 or axes[0].levels is None:
@@ -476,7 +476,7 @@ def _members(axes: tuple[Axis, ...], points: Floats) -> list[list[tuple[int, ...
     return list(by_points.values())
 
 
-def _ends(axis: Axis, cell: int) -> tuple[float | None, float | None]:
+def _ends(axis: FactorAxis, cell: int) -> tuple[float | None, float | None]:
     """Return the ends of a cell of numbers; None where there is none."""
     if axis.levels is not None or cell >= axis.n_known:
         return None, None

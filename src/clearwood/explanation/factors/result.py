@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import unknown_choice
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, document
-from clearwood.explanation.factors.cells import Axis, evaluated
+from clearwood.explanation.factors.cells import FactorAxis, evaluated
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.fitted import Unit
 from clearwood.table import Schema, Table, as_table
@@ -50,7 +50,7 @@ class FactorTerm:
         None where there are none.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[FactorAxis, ...]
     effects: Floats
     shares: Floats
     origins: tuple[Floats, ...]
@@ -432,7 +432,7 @@ def _exp(effect: float) -> float:
         return float(np.exp(effect))
 
 
-def _cell(axis: Axis, at: int) -> dict[str, Any]:
+def _cell(axis: FactorAxis, at: int) -> dict[str, Any]:
     """Describe a cell of a column."""
     cell: dict[str, Any] = {
         **dict.fromkeys(_CELL),

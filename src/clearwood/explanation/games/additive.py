@@ -13,8 +13,15 @@ from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.games.game import (
+    BoundGame,
+    Counts,
+    Game,
+    GameValues,
+    Players,
+    shared_out,
+)
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.fitted import both_signs
 
 __all__ = ["LINKS", "AdditiveGame", "BoundSum", "GameCall"]
@@ -44,7 +51,7 @@ class AdditiveGame(Game):
     constant: Floats
     adds: Adds | None = None
 
-    def own_codes(self, rows: Rows) -> Rows:
+    def own_codes(self, rows: EncodedRows) -> EncodedRows:
         return rows if self.adds is None else rows.with_codes(self.adds.of(rows.codes))
 
     def terms(self, codes: Floats) -> Floats:
@@ -52,7 +59,7 @@ class AdditiveGame(Game):
         n_outputs = len(self.outputs)
         return codes.reshape(len(codes), codes.shape[1] // n_outputs, n_outputs)
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
         total: Floats = self.constant + self.terms(rows.codes).sum(axis=1)
         return total
@@ -64,7 +71,7 @@ class AdditiveGame(Game):
     def sets(self, max_order: int) -> list[Players]:
         return [(k,) for k in range(len(self.columns))] if max_order else []
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         terms = self.terms(rows.codes)
         if weights is None:
@@ -87,29 +94,33 @@ class BoundSum(BoundGame):
     game: AdditiveGame
     means: Floats
 
-    def _centred(self, rows: Rows) -> Floats:
+    def _centred(self, rows: EncodedRows) -> Floats:
         return self.game.terms(rows.codes) - self.means
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         centred = self._centred(rows)
         values = np.zeros((len(rows), len(sets), len(self.baseline)))
         for at, players in enumerate(sets):
             if len(players) == 1:
                 values[:, at] = centred[:, players[0]]
         step(len(rows))
-        return Values(values)
+        return GameValues(values)
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         # every component is one column's own, so nothing is shared
         values = self._centred(rows)
         step(len(rows))
         if not interactions:
-            return Values(values)
+            return GameValues(values)
         sets = self.game.sets(1)
         return shared_out(values, sets, len(sets), interactions=True)
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
-        return Values(self.baseline + self._centred(rows)[:, list(players)].sum(axis=1))
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
+        return GameValues(self.baseline + self._centred(rows)[:, list(players)].sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +132,7 @@ class GameCall:
 
     def __call__(self, codes: Floats) -> Floats:
         """Predict."""
-        rows = Rows(codes=codes, columns=(), labels=np.arange(len(codes)))
+        rows = EncodedRows(codes=codes, columns=(), labels=np.arange(len(codes)))
         return self.link(self.game.predict(rows))
 
 

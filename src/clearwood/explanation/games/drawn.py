@@ -18,9 +18,9 @@ from clearwood._shared.checks import is_whole
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import bad_value
 from clearwood._shared.progress import Step, progress, silent
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values
-from clearwood.explanation.games.moments import GROUPS, Cross, Moments, variances
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.games.game import BoundGame, Game, GameValues, Players
+from clearwood.explanation.games.moments import GROUPS, ComponentMoments, Cross, variances
+from clearwood.explanation.rows.rows import EncodedRows
 
 __all__ = ["FEWEST_DRAWN", "BoundDraw", "bind_draw", "check_background_rows"]
 
@@ -55,24 +55,28 @@ class BoundDraw(BoundGame):
     n_drawn: int
     n_rows: int
     seed: int
-    measured: Rows
+    measured: EncodedRows
     measured_weights: Floats
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         return self._mean(lambda part, step: part.components(rows, sets, step=step), step)
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         return self._mean(
             lambda part, step: part.shapley(rows, interactions=interactions, step=step), step
         )
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         return self._mean(lambda part, _: part.dependence(rows, players), silent)
 
-    def few_dependence(self, rows: Rows, players: Players) -> Values:
+    def few_dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         return self._mean(lambda part, _: part.few_dependence(rows, players), silent)
 
-    def _mean(self, of: Callable[[BoundGame, Step], Values], step: Step) -> Values:
+    def _mean(self, of: Callable[[BoundGame, Step], GameValues], step: Step) -> GameValues:
         """Average what the groups give; its standard error follows from their spread."""
         shared = _in_turns(step, len(self.groups))
         values: list[Floats] = []  # of the first group, and then sums over groups
@@ -93,11 +97,11 @@ class BoundDraw(BoundGame):
         n_groups = len(self.groups)
         left = 1 - self.n_drawn / self.n_rows
         errors = np.sqrt(np.maximum(spread, 0.0) * left * n_groups / (n_groups - 1))
-        return Values(first + mean, errors, pairs)
+        return GameValues(first + mean, errors, pairs)
 
     # Variances
 
-    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> Moments:
+    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> ComponentMoments:
         width = (len(sets) + 1) * len(self.groups) * len(self.baseline)
         most = int(np.clip(_NUMBERS_MEASURED // width, 1, len(self.measured)))
         at = self.measured.with_codes(self.measured.codes[:most])
@@ -133,7 +137,7 @@ class BoundDraw(BoundGame):
         each = [partial(component, k) for k in range(len(sets))]
         moments, replicates = variances([*each, remainder, lambda: together], cross)
         assert replicates is not None
-        return Moments(moments[:-2], moments[-2], moments[-1], replicates[:, :-1])
+        return ComponentMoments(moments[:-2], moments[-2], moments[-1], replicates[:, :-1])
 
 
 def check_background_rows(n_background: Any) -> None:
@@ -149,7 +153,7 @@ def check_background_rows(n_background: Any) -> None:
 
 def bind_draw(
     game: Game,
-    rows: Rows,
+    rows: EncodedRows,
     weights: Floats | None,
     n_drawn: int,
     *,

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.fitted import Unit, name_of
 from clearwood.forest import SUPPORTED
 
 if TYPE_CHECKING:
-    from clearwood.explanation.games.groups import Grouping
-    from clearwood.explanation.games.moments import Moments
+    from clearwood.explanation.games.groups import PlayerGroups
+    from clearwood.explanation.games.moments import ComponentMoments
     from clearwood.explanation.games.spread import GameSpread
 
 __all__ = [
@@ -31,10 +31,10 @@ __all__ = [
     "BoundGame",
     "Counts",
     "Game",
+    "GameValues",
     "NotDecomposableError",
     "Players",
     "Reader",
-    "Values",
     "shared_out",
     "unsupported",
 ]
@@ -66,11 +66,11 @@ Players = tuple[int, ...]
 #: What a game keeps of background rows, by name.
 Counts = Mapping[str, NDArray[Any]]
 #: Turns the user's data into rows of a model's own columns; names decide which is which.
-Reader = Callable[[Any], Rows]
+Reader = Callable[[Any], EncodedRows]
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class GameValues:
     """Numbers of rows with, where they are estimated, their standard errors.
 
     Parameters
@@ -121,7 +121,7 @@ class Game(ABC):
     is_step: bool
     kind: str
     reader: Reader
-    grouping: "Grouping | None" = None
+    grouping: "PlayerGroups | None" = None
     spread: "GameSpread | None" = None
 
     @property
@@ -129,21 +129,21 @@ class Game(ABC):
         """Values shown of a column of numbers: alone, and beside another."""
         return 200, 30
 
-    def rows(self, data: Any) -> Rows:
+    def rows(self, data: Any) -> EncodedRows:
         """Read the user's data and encode it."""
         return self.encode(self.reader(data))
 
-    def encode(self, rows: Rows) -> Rows:
+    def encode(self, rows: EncodedRows) -> EncodedRows:
         """Turn rows that the reader gave into rows that the game is played with."""
         encoded = self.own_codes(rows)
         return encoded if self.grouping is None else self.grouping.applied(encoded)
 
-    def own_codes(self, rows: Rows) -> Rows:
+    def own_codes(self, rows: EncodedRows) -> EncodedRows:
         """Encode rows of the model's columns before columns are grouped."""
         return rows
 
     @abstractmethod
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         """Compute the prediction before any link, (rows, outputs), in double precision."""
 
     @property
@@ -155,15 +155,17 @@ class Game(ABC):
     def sets(self, max_order: int) -> list[Players]:
         """List the sets of players whose component may differ from zero, by size, then order."""
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
+    def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
         """Count a background and bind the game to it."""
         return self.bound_to(self.counted(rows.settled(), weights, n_jobs=n_jobs), n_jobs=n_jobs)
 
-    def bind_few(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
+    def bind_few(
+        self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1
+    ) -> "BoundGame":
         """Bind the game to a few rows, one of several groups of a background."""
         return self.bind(rows, weights, n_jobs=n_jobs)
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         """Count the rows of a background, or of a part of one.
 
         Counts are sums over rows, so those of parts can be added up: `added`.
@@ -198,11 +200,15 @@ class BoundGame(ABC):
     n_jobs: int = 1
 
     @abstractmethod
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         """Compute the components of sets at rows, of shape (rows, sets, outputs)."""
 
     @abstractmethod
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         """Compute values (rows, players, outputs), and interactions with players twice.
 
         Off the diagonal an interaction is half of the pair's Shapley interaction index; on it is
@@ -210,20 +216,20 @@ class BoundGame(ABC):
         """
 
     @abstractmethod
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         """Compute the value of one coalition at rows, of shape (rows, outputs)."""
 
     def rows_at_once(self, sets: Sequence[Players]) -> int:
         """Return for how many rows components are computed at once: few enough for the cache."""
         return max(1024, (1 << 24) // (8 * (len(sets) + 2) * len(self.baseline)))
 
-    def few_dependence(self, rows: Rows, players: Players) -> Values:
+    def few_dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         """Compute the value of a coalition of one or two: baseline plus the components within."""
         within = [s for size in (1, 2) for s in combinations(players, size)]
         parts = self.components(rows, within)
-        return Values(np.asarray(self.baseline + parts.values.sum(axis=1)))
+        return GameValues(np.asarray(self.baseline + parts.values.sum(axis=1)))
 
-    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> "Moments | None":
+    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> "ComponentMoments | None":
         """Estimate the variances of components; None where they are computed row by row.
 
         ``kept`` are the columns whose components of every order add up to what is explained.
@@ -234,7 +240,7 @@ class BoundGame(ABC):
 
 def shared_out(
     parts: Floats, sets: Sequence[Players], n_players: int, *, interactions: bool
-) -> Values:
+) -> GameValues:
     """Share components, (rows, components, outputs), equally among the players of each.
 
     Hiabu (2024), corollary 7.4.5.
@@ -259,4 +265,4 @@ def shared_out(
     if pairs is not None:
         everyone = np.arange(n_players)
         pairs[:, everyone, everyone] = values - pairs.sum(axis=2)
-    return Values(values, interactions=pairs)
+    return GameValues(values, interactions=pairs)

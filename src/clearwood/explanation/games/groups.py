@@ -15,10 +15,10 @@ from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.table import Column, Kind
 
-__all__ = ["Grouping", "grouped", "player_column", "players_of"]
+__all__ = ["PlayerGroups", "grouped", "player_column", "players_of"]
 
 
 def players_of(
@@ -65,7 +65,7 @@ def players_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class PlayerGroups:
     """Which columns play together, applied to rows.
 
     Parameters
@@ -83,7 +83,7 @@ class Grouping:
     members: tuple[Players, ...]
     n_outputs: int | None = None
 
-    def applied(self, rows: Rows) -> Rows:
+    def applied(self, rows: EncodedRows) -> EncodedRows:
         """Return rows in which each group is one column."""
         columns = tuple(
             player_column(name, [rows.columns[k] for k in own])
@@ -107,7 +107,7 @@ def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | No
     owner = np.empty(len(game.columns), np.intp)
     for player, columns in enumerate(members):
         owner[list(columns)] = player
-    grouping = Grouping(names, members)
+    grouping = PlayerGroups(names, members)
     if isinstance(game, TreeGame | ProductGame | SumGame):
         return _regrouped(game, names, owner, grouping)
     if isinstance(game, AdditiveGame):
@@ -133,7 +133,7 @@ def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | No
     return None
 
 
-def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: Grouping) -> Game:
+def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: PlayerGroups) -> Game:
     """Return a game whose codes are the model's own columns, with other players."""
     parts: dict[str, Any] = {}
     if isinstance(game, SumGame):
@@ -144,7 +144,7 @@ def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: Group
 
 
 def _regrouped_spread(
-    spread: GameSpread, names: tuple[str, ...], owner: Index, grouping: Grouping
+    spread: GameSpread, names: tuple[str, ...], owner: Index, grouping: PlayerGroups
 ) -> GameSpread:
     further = spread.further
     if further is not None:

@@ -23,11 +23,11 @@ from clearwood.explanation.games.game import (
     Game,
     Players,
 )
-from clearwood.explanation.games.moments import Moments, Sums, sums_of
+from clearwood.explanation.games.moments import ComponentMoments, ComponentSums, sums_of
 from clearwood.explanation.games.spread import BoundSpread, GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import BoundTrees, TreeGame
-from clearwood.explanation.rows.rows import Rows, no_background
+from clearwood.explanation.rows.rows import EncodedRows, no_background
 from clearwood.kernels import Background, Trees
 from clearwood.parallel import Run, State, Written, over, write_parts
 from clearwood.table import Parts, Role, Table
@@ -82,7 +82,7 @@ class InParts:
         counts = self._counted(game, "counting rows", n_jobs)
         bound = game.bound_to(counts, n_jobs=n_jobs)
         if isinstance(game, TreeGame) and isinstance(bound, BoundTrees):
-            recount = _Recount(self, game, n_jobs)
+            recount = _PartRecount(self, game, n_jobs)
             return replace(bound, recount=recount)
         return bound
 
@@ -97,7 +97,7 @@ class InParts:
 
     def _counted(self, game: Game, title: str, n_jobs: int, spread: Game | None = None) -> Counts:
         run = self._over(
-            _Counting(game, spread, self.columns), _Adding(spread or game), title, game, n_jobs
+            _PartCounting(game, spread, self.columns), _Adding(spread or game), title, game, n_jobs
         )
         if run.state is None or not run.state.arrays:
             raise no_background()
@@ -106,21 +106,21 @@ class InParts:
 
     def moments(
         self, bound: BoundGame, sets: Sequence[Players], *, is_complete: bool, kept: Players | None
-    ) -> Moments:
+    ) -> ComponentMoments:
         """Measure the components over all rows.
 
         ``kept`` are the players that were not removed; None for all of them.
         """
         if kept is not None and isinstance(bound, BoundTrees):
             bound.merge(kept)  # here, where the rows can be counted anew
-        work = _Measuring(bound, tuple(sets), is_complete, kept, self.columns)
+        work = _PartMeasuring(bound, tuple(sets), is_complete, kept, self.columns)
         settings = {"sets": [list(players) for players in sets], "kept": kept}
         run = self._over(
             work, _added_sums, "measuring components", bound.game, bound.n_jobs, settings
         )
         assert run.state is not None
         arrays = run.state.arrays
-        return Sums(arrays["first"], arrays["second"], float(arrays["weight"])).moments()
+        return ComponentSums(arrays["first"], arrays["second"], float(arrays["weight"])).moments()
 
     def write(
         self,
@@ -226,7 +226,7 @@ def _digest(game: Game) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Recount:
+class _PartRecount:
     """Counts the rows of parts anew for trees with other players."""
 
     rows: InParts
@@ -252,13 +252,13 @@ class _Recount:
 def _rows_of(game: Game, part: Any, columns: Sequence[str]) -> Any:
     """Read a part as rows that the game is played with, and their weights, batch by batch."""
     for batch in part.batches(columns=columns):
-        rows: Rows = game.rows(batch)
+        rows: EncodedRows = game.rows(batch)
         weights = batch.weights
         yield rows, checked_weights(weights, batch.n_rows, may_be_zero=True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Counting:
+class _PartCounting:
     """Counts the rows of a part; for the deviations of a game, where these are given."""
 
     game: Game
@@ -293,7 +293,7 @@ class _Adding:
 
 
 @dataclass(frozen=True, eq=False)
-class _Measuring:
+class _PartMeasuring:
     """Adds up components, and their squares, over the rows of a part."""
 
     bound: BoundGame
@@ -303,7 +303,7 @@ class _Measuring:
     columns: tuple[str, ...]
 
     def __call__(self, part: Any) -> State:
-        total = Sums.nothing(len(self.sets), len(self.bound.baseline))
+        total = ComponentSums.nothing(len(self.sets), len(self.bound.baseline))
         for rows, weights in _rows_of(self.bound.game, part, self.columns):
             total = total + sums_of(
                 self.bound,

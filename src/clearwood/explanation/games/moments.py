@@ -17,16 +17,24 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.games.game import BoundGame, Players
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 
-__all__ = ["Cross", "Moments", "Sums", "crossed", "sums_of", "target_of", "variances"]
+__all__ = [
+    "ComponentMoments",
+    "ComponentSums",
+    "Cross",
+    "crossed",
+    "sums_of",
+    "target_of",
+    "variances",
+]
 
 #: Parts into which either kind of rows is divided; each is left out once.
 GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ComponentMoments:
     """Variances over the background.
 
     Parameters
@@ -152,7 +160,7 @@ def _variance(numbers: Floats, at: Floats, over: Floats, cross: Cross) -> Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class ComponentSums:
     """Weighted sums over rows; those of parts can be added.
 
     Parameters
@@ -169,23 +177,23 @@ class Sums:
     weight: float
 
     @classmethod
-    def nothing(cls, n_sets: int, n_outputs: int) -> "Sums":
+    def nothing(cls, n_sets: int, n_outputs: int) -> "ComponentSums":
         """Return the sums over no rows."""
         return cls(np.zeros((n_sets + 2, n_outputs)), np.zeros((n_sets + 2, n_outputs)), 0.0)
 
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(
+    def __add__(self, other: "ComponentSums") -> "ComponentSums":
+        return ComponentSums(
             self.first + other.first, self.second + other.second, self.weight + other.weight
         )
 
-    def moments(self) -> Moments:
+    def moments(self) -> ComponentMoments:
         """Return the variances."""
         mean = self.first / self.weight
         variance = np.maximum(self.second / self.weight - mean**2, 0.0)
-        return Moments(variance[:-2], variance[-2], variance[-1])
+        return ComponentMoments(variance[:-2], variance[-2], variance[-1])
 
 
-def target_of(bound: BoundGame, rows: Rows, kept: Players | None) -> Floats:
+def target_of(bound: BoundGame, rows: EncodedRows, kept: Players | None) -> Floats:
     """Compute what all components of any order add up to: the prediction, or what is left.
 
     With some players removed, ``kept`` are the others, and it is the partial dependence on them.
@@ -197,14 +205,14 @@ def target_of(bound: BoundGame, rows: Rows, kept: Players | None) -> Floats:
 
 def sums_of(
     bound: BoundGame,
-    rows: Rows,
+    rows: EncodedRows,
     weights: Floats | None,
     sets: Sequence[Players],
     *,
     is_complete: bool,
     kept: Players | None = None,
     step: Step = silent,
-) -> Sums:
+) -> ComponentSums:
     """Add up components over rows, few at a time.
 
     Parameters
@@ -223,7 +231,7 @@ def sums_of(
         Called as rows are done.
     """
     n_sets = len(sets)
-    total = Sums.nothing(n_sets, len(bound.baseline))
+    total = ComponentSums.nothing(n_sets, len(bound.baseline))
     weight = np.ones(len(rows)) if weights is None else weights
     block = bound.rows_at_once(sets)
     for start in range(0, len(rows), block):
@@ -235,4 +243,4 @@ def sums_of(
         for at, values in ((slice(0, n_sets), parts), (-2, rest), (-1, centred)):
             total.first[at] += np.tensordot(share, values, 1)
             total.second[at] += np.tensordot(share, values**2, 1)
-    return Sums(total.first, total.second, float(weight.sum()))
+    return ComponentSums(total.first, total.second, float(weight.sum()))

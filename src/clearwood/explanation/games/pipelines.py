@@ -14,7 +14,7 @@ from clearwood._shared.errors import InputError
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import EXPLAINED, NotDecomposableError
 from clearwood.explanation.rows.compose import beside, rows_of
-from clearwood.explanation.rows.rows import Rows, no_background, plain_rows
+from clearwood.explanation.rows.rows import EncodedRows, no_background, plain_rows
 from clearwood.fitted import (
     Score,
     as_data,
@@ -346,7 +346,7 @@ class PipelineReader:
     by_position: bool
     terms: ColumnTerms
 
-    def __call__(self, data: Any) -> Rows:
+    def __call__(self, data: Any) -> EncodedRows:
         data = as_data(data)
         rows = model_input(data, None if self.by_position else self.players)
         columns = user_columns(data, self.players, by_position=self.by_position)

@@ -17,8 +17,15 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.games.game import (
+    BoundGame,
+    Counts,
+    Game,
+    GameValues,
+    Players,
+    shared_out,
+)
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.models import Basis, ProductTerm, SumOfProducts
 
 __all__ = ["BoundProducts", "ProductGame", "as_additive", "subsets"]
@@ -131,7 +138,7 @@ class ProductGame(Game):
             for term in self.products.terms
         )
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
         return self.products(rows.codes)
 
@@ -143,7 +150,7 @@ class ProductGame(Game):
         result = {players for term in self.terms for players in subsets(term.players, max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
         sums = _joint_sums(self.terms, rows.codes, weight)
@@ -178,7 +185,9 @@ class BoundProducts(BoundGame):
     game: ProductGame
     values: tuple[dict[Players, _Product], ...]
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         result = np.zeros((len(rows), len(sets), len(self.baseline)))
         place = {players: k for k, players in enumerate(sets)}
         for part in _blocks(len(rows), len(sets) * len(self.baseline)):
@@ -195,21 +204,23 @@ class BoundProducts(BoundGame):
                         sign = -1.0 if (len(t) - len(players)) % 2 else 1.0
                         result[part, place[t]] += sign * numbers
             step(part.stop - part.start)
-        return Values(result)
+        return GameValues(result)
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         sets, n_players = self.game.sets(self.game.longest), len(self.game.columns)
         shared = []
         for part in _blocks(len(rows), len(sets) * len(self.baseline)):
             parts = self.components(rows.with_codes(rows.codes[part]), sets, step=step).values
             shared.append(shared_out(parts, sets, n_players, interactions=interactions))
         pairs = [own.interactions for own in shared if own.interactions is not None]
-        return Values(
+        return GameValues(
             np.concatenate([own.values for own in shared]),
             interactions=np.concatenate(pairs) if interactions else None,
         )
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         constant = np.asarray(self.game.products.constant, np.float64)
         total = np.repeat(constant[None, :], len(rows), axis=0)
         for part in _blocks(len(rows), len(self.baseline)):
@@ -218,7 +229,7 @@ class BoundProducts(BoundGame):
                 inside = tuple(k for k in max(coalitions, key=len) if k in players)
                 value = coalitions[inside]
                 total[part] += value(rows.codes[part], known) if inside else value.coefficients
-        return Values(total)
+        return GameValues(total)
 
 
 @dataclass(frozen=True, eq=False)

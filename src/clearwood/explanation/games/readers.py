@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
-from clearwood.explanation.rows.rows import LateCodes, Rows, plain_rows, rows_of_table
+from clearwood.explanation.rows.rows import EncodedRows, LateCodes, plain_rows, rows_of_table
 from clearwood.fitted import as_data, user_columns
 from clearwood.forest import Forest, LearnerEncoder, default_names
 from clearwood.table import Column, Encoder, Schema, Table, as_table
@@ -28,11 +28,11 @@ class EncodedReader:
     players: tuple[str, ...]
     forest: Forest | None = None
 
-    def __call__(self, data: Any) -> Rows:
+    def __call__(self, data: Any) -> EncodedRows:
         table = as_table(data, schema=self.schema)
         return rows_of_table(table, self.players, self.codes(table), data)
 
-    def late(self, data: Any, own_codes: Callable[[Rows], Rows]) -> Rows:
+    def late(self, data: Any, own_codes: Callable[[EncodedRows], EncodedRows]) -> EncodedRows:
         """Read data whose codes, as a game plays with them, are made when they are needed."""
         table = as_table(data, schema=self.schema)
         codes: Any = LateCodes(table, _Making(self, own_codes))
@@ -49,10 +49,10 @@ class _Making:
     """Makes the codes of some rows of a table that was read."""
 
     reader: EncodedReader
-    own_codes: Callable[[Rows], Rows]
+    own_codes: Callable[[EncodedRows], EncodedRows]
 
     def __call__(self, table: Table) -> Floats:
-        bare = Rows(self.reader.codes(table), (), np.empty(0))
+        bare = EncodedRows(self.reader.codes(table), (), np.empty(0))
         return self.own_codes(bare).codes
 
 
@@ -62,7 +62,7 @@ class ForestReader:
 
     forest: Forest
 
-    def __call__(self, data: Any) -> Rows:
+    def __call__(self, data: Any) -> EncodedRows:
         forest = self.forest
         if isinstance(forest.encoder, LearnerEncoder):
             table = as_table(data, schema=forest.encoder.schema)
@@ -84,7 +84,7 @@ class MatrixReader:
     by_position: bool
     takes_missing: bool = False
 
-    def __call__(self, data: Any) -> Rows:
+    def __call__(self, data: Any) -> EncodedRows:
         data = as_data(data)
         columns = user_columns(data, self.players, by_position=self.by_position)
         for column in columns:

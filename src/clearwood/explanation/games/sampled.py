@@ -15,10 +15,10 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import Step, progress, silent
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values
-from clearwood.explanation.games.moments import Moments, crossed, variances
+from clearwood.explanation.games.game import BoundGame, Game, GameValues, Players
+from clearwood.explanation.games.moments import ComponentMoments, crossed, variances
 from clearwood.explanation.rows.predictor import Predictor
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.explanation.sampling.coalitions import by_subsets
 from clearwood.explanation.sampling.permutations import by_permutations
 from clearwood.explanation.sampling.value_functions import Interventional, Stopping
@@ -102,7 +102,7 @@ class SampledGame(Game):
     def points(self) -> tuple[int, int]:
         return 40, 12
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
         return evaluate(rows, rows.codes.astype(np.intp))
 
@@ -115,7 +115,7 @@ class SampledGame(Game):
         orders = range(2, max_order + 1)
         return single + [s for size in orders for s in combinations(self.interacting, size)]
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSample":
+    def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSample":
         share = np.ones(len(rows)) if weights is None else weights
         share = share / share.sum()
         predictions = self.predict(rows, n_jobs=n_jobs)
@@ -129,11 +129,11 @@ class SampledGame(Game):
         )
 
 
-def positions_of(predictor: Predictor, part: slice) -> Rows:
+def positions_of(predictor: Predictor, part: slice) -> EncodedRows:
     """Return some rows of a predictor as rows of a sampled game."""
     positions = np.arange(part.start, part.stop, dtype=np.float64)
     columns = tuple(column.take(part) for column in predictor.columns)
-    return Rows(
+    return EncodedRows(
         codes=np.repeat(positions[:, None], len(columns), axis=1),
         columns=columns,
         labels=np.arange(len(positions)),
@@ -141,7 +141,7 @@ def positions_of(predictor: Predictor, part: slice) -> Rows:
     )
 
 
-def evaluate(rows: Rows, positions: Index) -> Floats:
+def evaluate(rows: EncodedRows, positions: Index) -> Floats:
     """Predict rows put together column by column from the rows of a predictor."""
     assert rows.predictor is not None
     held = {k: positions[:, k] for k in range(1, positions.shape[1])}
@@ -163,7 +163,7 @@ class BoundSample(BoundGame):
     """
 
     game: SampledGame
-    background: Rows
+    background: EncodedRows
     share: Floats
     predictions: Floats
 
@@ -171,7 +171,9 @@ class BoundSample(BoundGame):
     def _positions(self) -> Index:
         return self.background.codes.astype(np.intp)
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
         n_outputs = len(self.baseline)
         values = np.zeros((len(rows), len(sets), n_outputs))
@@ -185,9 +187,9 @@ class BoundSample(BoundGame):
                 each = sum((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
                 values[part, at], errors[part, at] = self._averaged(np.asarray(each))
             step(len(here))
-        return Values(values, errors)
+        return GameValues(values, errors)
 
-    def _mixed(self, rows: Rows, players: Players, background: Index) -> Floats:
+    def _mixed(self, rows: EncodedRows, players: Players, background: Index) -> Floats:
         """Predict every row with every background row for the other columns."""
         held = rows.codes.astype(np.intp)
         n_rows, n_background = len(held), len(background)
@@ -206,7 +208,7 @@ class BoundSample(BoundGame):
         left = max(1 - len(self.share) / self.game.n_rows, 0.0)
         return mean, np.sqrt(few * spread * left)
 
-    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> Moments:
+    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> ComponentMoments:
         parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
         n_at, n_over = self._sizes(len(parts))
         cross = crossed(self.share, n_at, n_over, self.game.n_rows, self.game.seed)
@@ -236,7 +238,7 @@ class BoundSample(BoundGame):
         moments, replicates = variances([*each, remainder, lambda: whole], cross)
         if replicates is not None:
             replicates = replicates[:, :-1]
-        return Moments(moments[:-2], moments[-2], moments[-1], replicates)
+        return ComponentMoments(moments[:-2], moments[-2], moments[-1], replicates)
 
     def _sizes(self, n_parts: int) -> tuple[int, int]:
         """Say at how many rows components are measured, over how many."""
@@ -249,7 +251,9 @@ class BoundSample(BoundGame):
         n_over = int(np.clip(np.sqrt(cells), _FEWEST_ROWS, n_drawn // 2))
         return int(np.clip(cells // n_over, _FEWEST_ROWS, n_drawn - n_over)), n_over
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         if interactions:
             raise InputError(
                 "pairwise Shapley interactions need a model with an exact decomposition",
@@ -280,26 +284,26 @@ class BoundSample(BoundGame):
                 estimates.append(by_permutations(value, int(row), stopping, silent, generator))
             step(1)
         shape = (len(rows), n_columns, everything.shape[1])
-        return Values(
+        return GameValues(
             np.array([one.values for one in estimates]).reshape(shape),
             np.array([one.errors for one in estimates]).reshape(shape),
         )
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         if not players:
             empty = np.broadcast_to(self.baseline, (len(rows), len(self.baseline))).copy()
-            return Values(empty, np.zeros_like(empty))
+            return GameValues(empty, np.zeros_like(empty))
         block = max(1, _NUMBERS_PER_BLOCK // (len(self.share) * len(self.baseline)))
         parts = [
             self._averaged(self._mixed(rows.with_codes(rows.codes[part]), players, self._positions))
             for part in _blocks(len(rows), block)
         ]
-        return Values(
+        return GameValues(
             np.concatenate([values for values, _ in parts]),
             np.concatenate([errors for _, errors in parts]),
         )
 
-    def few_dependence(self, rows: Rows, players: Players) -> Values:
+    def few_dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         return self.dependence(rows, players)
 
 

@@ -16,7 +16,7 @@ from scipy import stats
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import SpreadSource
 from clearwood.explanation.games.game import BoundGame, Game, Players
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 
 __all__ = ["BoundSpread", "GameSpread", "half_widths", "satterthwaite", "standard_errors"]
 
@@ -57,7 +57,7 @@ class GameSpread:
         own = np.full(self.count, self.freedom)
         return own if self.further is None else np.append(own, self.further.freedoms)
 
-    def deviations(self, rows: Rows) -> Floats:
+    def deviations(self, rows: EncodedRows) -> Floats:
         """Compute the deviations of the score at rows, of shape (rows, outputs, deviations)."""
         own = self.game.predict(rows)
         own = own.reshape(len(own), -1, self.count)
@@ -66,7 +66,7 @@ class GameSpread:
         return np.concatenate([own, self.further.deviations(rows)], axis=-1)
 
     def bind(
-        self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1, seed: int = 0
+        self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1, seed: int = 0
     ) -> "BoundSpread":
         """Count a background."""
         return self.bound_by(lambda game: game.bind(rows, weights, n_jobs=n_jobs), seed)
@@ -86,7 +86,7 @@ class BoundSpread:
     seed: int = 0
     further: "BoundSpread | None" = None
 
-    def components(self, rows: Rows, sets: Sequence[Players]) -> Floats:
+    def components(self, rows: EncodedRows, sets: Sequence[Players]) -> Floats:
         """Compute deviations of components, of shape (rows, sets, outputs, deviations).
 
         That of the mean prediction is added, so that a band says where the curve lies, not only
@@ -98,7 +98,7 @@ class BoundSpread:
             return own
         return np.concatenate([own, self.further.components(rows, sets)], axis=-1)
 
-    def dependence(self, rows: Rows, players: Players) -> Floats:
+    def dependence(self, rows: EncodedRows, players: Players) -> Floats:
         """Compute deviations of a partial dependence, of shape (rows, outputs, deviations)."""
         own = self._split(self.bound.few_dependence(rows, players).values)
         if self.further is None:

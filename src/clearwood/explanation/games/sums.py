@@ -8,9 +8,9 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
-from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values
+from clearwood.explanation.games.game import BoundGame, Counts, Game, GameValues, Players
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 
 __all__ = ["BoundGames", "SumGame", "leaves_of"]
 
@@ -27,7 +27,7 @@ class SumGame(Game):
 
     games: tuple[Game, ...]
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         return np.asarray(sum(game.predict(rows, n_jobs=n_jobs) for game in self.games))
 
     @property
@@ -38,7 +38,7 @@ class SumGame(Game):
         result = {players for game in self.games for players in game.sets(max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         return {
             f"{k} {name}": counts
             for k, game in enumerate(self.games)
@@ -58,7 +58,7 @@ class SumGame(Game):
         )
         return self._bound(bound, n_jobs)
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGames":
+    def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGames":
         bound = tuple(game.bind(rows, weights, n_jobs=n_jobs) for game in self.games)
         return self._bound(bound, n_jobs)
 
@@ -74,18 +74,22 @@ class BoundGames(BoundGame):
     game: SumGame
     parts: tuple[BoundGame, ...]
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         return self._sum(len(rows), lambda part: part.components(rows, sets), step)
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         return self._sum(
             len(rows), lambda part: part.shapley(rows, interactions=interactions), step
         )
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         return self._sum(len(rows), lambda part: part.dependence(rows, players), silent)
 
-    def _sum(self, n_rows: int, of: Callable[[BoundGame], Values], step: Step) -> Values:
+    def _sum(self, n_rows: int, of: Callable[[BoundGame], GameValues], step: Step) -> GameValues:
         result = reduce(_added, (of(replace(part, n_jobs=self.n_jobs)) for part in self.parts))
         step(n_rows)
         return result
@@ -107,9 +111,9 @@ def leaves_of(game: Game | None) -> int | None:
     return sum(n for n in counts if n is not None) if any(counts) else None
 
 
-def _added(one: Values, other: Values) -> Values:
+def _added(one: GameValues, other: GameValues) -> GameValues:
     """Add exact values."""
     pairs = one.interactions
     if pairs is not None and other.interactions is not None:
         pairs = pairs + other.interactions
-    return Values(one.values + other.values, interactions=pairs)
+    return GameValues(one.values + other.values, interactions=pairs)

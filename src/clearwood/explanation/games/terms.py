@@ -13,20 +13,20 @@ from clearwood.explanation.games.game import (
     BoundGame,
     Counts,
     Game,
+    GameValues,
     NotDecomposableError,
     Players,
     Reader,
-    Values,
     shared_out,
 )
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.fitted import Unit
 
-__all__ = ["BoundTerms", "Term", "TermsGame", "as_places", "ebm_game", "is_ebm", "sum_of"]
+__all__ = ["BoundTerms", "TableTerm", "TermsGame", "as_places", "ebm_game", "is_ebm", "sum_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class TableTerm:
     """One table of the sum.
 
     Parameters
@@ -67,13 +67,13 @@ class TermsGame(Game):
     """
 
     places: Callable[[Floats], Floats]
-    terms: tuple[Term, ...]
+    terms: tuple[TableTerm, ...]
     constant: Floats
 
-    def own_codes(self, rows: Rows) -> Rows:
+    def own_codes(self, rows: EncodedRows) -> EncodedRows:
         return rows.with_codes(self.places(rows.codes))
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
         return sum_of(self.terms, self.constant, rows.codes)
 
@@ -86,7 +86,7 @@ class TermsGame(Game):
         result |= {(player,) for term in self.terms for player in term.players if max_order}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
         result = {
@@ -108,7 +108,7 @@ class TermsGame(Game):
         return BoundTerms(game=self, baseline=baseline, n_jobs=n_jobs, parts=parts)
 
 
-def sum_of(terms: Sequence[Term], constant: Floats, codes: Floats) -> Floats:
+def sum_of(terms: Sequence[TableTerm], constant: Floats, codes: Floats) -> Floats:
     """Add up what tables give at places, of shape (rows, outputs)."""
     total = np.repeat(constant[None, :], len(codes), axis=0)
     for term in terms:
@@ -116,20 +116,20 @@ def sum_of(terms: Sequence[Term], constant: Floats, codes: Floats) -> Floats:
     return total
 
 
-def _parts(term: Term, counts: Counts, k: int) -> list[Term]:
+def _parts(term: TableTerm, counts: Counts, k: int) -> list[TableTerm]:
     """Split a table into components over a background (Hiabu 2024, corollary 7.4.3)."""
     mean = counts[f"{k} sum"] / counts["total"]
     if len(term.players) == 1:
-        return [Term(term.players, term.at, term.owner, term.table - mean)]
+        return [TableTerm(term.players, term.at, term.owner, term.table - mean)]
     first, second = term.at
     down, across = (counts[f"{k} axis {axis}"] / counts["total"] for axis in (0, 1))
     one = np.tensordot(term.table, across, axes=(1, 0))
     other = np.tensordot(down, term.table, axes=(0, 0))
     joint = term.table - one[:, None] - other[None, :] + mean
     return [
-        Term((term.owner[0],), (first,), term.owner[:1], one - mean),
-        Term((term.owner[1],), (second,), term.owner[1:], other - mean),
-        Term(term.players, term.at, term.owner, joint),
+        TableTerm((term.owner[0],), (first,), term.owner[:1], one - mean),
+        TableTerm((term.owner[1],), (second,), term.owner[1:], other - mean),
+        TableTerm(term.players, term.at, term.owner, joint),
     ]
 
 
@@ -138,18 +138,22 @@ class BoundTerms(BoundGame):
     """Tables made components of a background; those of the same players add up to one."""
 
     game: TermsGame
-    parts: tuple[Term, ...]
+    parts: tuple[TableTerm, ...]
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         values = np.zeros((len(rows), len(sets), len(self.baseline)))
         place = {players: k for k, players in enumerate(sets)}
         for part in self.parts:
             if part.players in place:
                 values[:, place[part.players]] += part.of(rows.codes)
         step(len(rows))
-        return Values(values)
+        return GameValues(values)
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         values = np.empty((len(rows), len(self.parts), len(self.baseline)))
         for k, part in enumerate(self.parts):
             values[:, k] = part.of(rows.codes)
@@ -157,9 +161,9 @@ class BoundTerms(BoundGame):
         step(len(rows))
         return shared_out(values, sets, len(self.game.columns), interactions=interactions)
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         within = [part for part in self.parts if set(part.players) <= set(players)]
-        return Values(sum_of(within, self.baseline, rows.codes))
+        return GameValues(sum_of(within, self.baseline, rows.codes))
 
 
 def as_places(values: NDArray[Any], bins: Any) -> Index:
@@ -227,7 +231,7 @@ def ebm_game(
         owner = tuple(int(groups[feature]) for feature in features)
         shape = (*scores.shape[: len(features)], n_outputs)
         table = np.asarray(scores, np.float64).reshape(shape)
-        terms.append(Term(tuple(sorted(set(owner))), at, owner, table))
+        terms.append(TableTerm(tuple(sorted(set(owner))), at, owner, table))
     constant = np.reshape(np.asarray(model.intercept_, np.float64), -1)
     names = ("prediction",) if classes is None else tuple(map(str, classes))
     return TermsGame(
@@ -238,19 +242,19 @@ def ebm_game(
         is_step=True,
         kind=kind,
         reader=reader,
-        places=_Bins(model, tuple(places), tuple(terms), constant),
+        places=_EbmBins(model, tuple(places), tuple(terms), constant),
         terms=tuple(terms),
         constant=constant,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Bins:
+class _EbmBins:
     """Finds the bin of each value, and checks that the tables give the machine's own sum."""
 
     model: Any
     axes: tuple[tuple[int, int], ...]
-    terms: tuple[Term, ...]
+    terms: tuple[TableTerm, ...]
     constant: Floats
 
     def __call__(self, matrix: Floats) -> Floats:

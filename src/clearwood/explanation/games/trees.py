@@ -16,11 +16,11 @@ from clearwood.explanation.games.game import (
     BoundGame,
     Counts,
     Game,
+    GameValues,
     NotDecomposableError,
     Players,
-    Values,
 )
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.forest import Forest
 from clearwood.kernels import (
     Background,
@@ -90,7 +90,7 @@ class TreeGame(Game):
         )
         object.__setattr__(self, "forest", bare)
 
-    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: EncodedRows, *, n_jobs: int = 1) -> Floats:
         margin = self.forest.predict_raw(rows.codes, n_jobs=n_jobs)
         return margin.reshape(len(rows), -1)
 
@@ -132,14 +132,16 @@ class TreeGame(Game):
             )
         return list(result)
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
+    def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
         bound = self.bound_to(self.counted(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
-        return replace(bound, recount=_Recount(rows.codes, weights, n_jobs))
+        return replace(bound, recount=_TreeRecount(rows.codes, weights, n_jobs))
 
-    def bind_few(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
+    def bind_few(
+        self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1
+    ) -> "BoundTrees":
         # the baseline of trees with long paths is found faster from the predictions
         mean = np.average(self.predict(rows, n_jobs=n_jobs), axis=0, weights=weights)
-        recount = _Recount(rows.codes, weights, n_jobs)
+        recount = _TreeRecount(rows.codes, weights, n_jobs)
         return BoundTrees(
             game=self,
             baseline=np.asarray(mean),
@@ -148,7 +150,7 @@ class TreeGame(Game):
             recount=recount,
         )
 
-    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         return _counts(Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs))
 
     def added(self, one: Counts, other: Counts) -> Counts:
@@ -164,13 +166,13 @@ class TreeGame(Game):
         return np.empty((0, len(self.groups)))
 
     def path_dependent(
-        self, rows: Rows, *, interactions: bool = False, n_jobs: int = 1, step: Step = silent
-    ) -> tuple[Values, Floats]:
+        self, rows: EncodedRows, *, interactions: bool = False, n_jobs: int = 1, step: Step = silent
+    ) -> tuple[GameValues, Floats]:
         """Compute Shapley values of the path-dependent value function, and their baseline."""
         result = path_dependent(
             self.trees, rows.codes, interactions=interactions, n_jobs=n_jobs, progress=step
         )
-        return Values(result.values, interactions=result.interactions), result.baseline
+        return GameValues(result.values, interactions=result.interactions), result.baseline
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -198,16 +200,18 @@ class BoundTrees(BoundGame):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+    def components(
+        self, rows: EncodedRows, sets: Sequence[Players], *, step: Step = silent
+    ) -> GameValues:
         n_outputs = len(self.baseline)
         block = max(1024, _BYTES_PER_CALL // (8 * max(1, len(sets)) * n_outputs))
         if len(sets) and len(rows) <= block:
-            return Values(self._components(rows.codes, sets, step))
+            return GameValues(self._components(rows.codes, sets, step))
         values = np.empty((len(rows), len(sets), n_outputs))
         for first in range(0, len(rows) if len(sets) else 0, block):
             part = rows.codes[first : first + block]
             values[first : first + block] = self._components(part, sets, step)
-        return Values(values)
+        return GameValues(values)
 
     def rows_at_once(self, sets: Sequence[Players]) -> int:
         if not len(sets) or prepared(self.background, sets, n_jobs=self.n_jobs):
@@ -221,7 +225,9 @@ class BoundTrees(BoundGame):
             self.game.trees, codes, self.background, sets, n_jobs=self.n_jobs, progress=step
         ).values
 
-    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+    def shapley(
+        self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
+    ) -> GameValues:
         result = interventional(
             self.game.trees,
             rows.codes,
@@ -230,12 +236,12 @@ class BoundTrees(BoundGame):
             n_jobs=self.n_jobs,
             progress=step,
         )
-        return Values(result.values, interactions=result.interactions)
+        return GameValues(result.values, interactions=result.interactions)
 
-    def dependence(self, rows: Rows, players: Players) -> Values:
+    def dependence(self, rows: EncodedRows, players: Players) -> GameValues:
         background = self.merge(players)
         result = components(background.trees, rows.codes, background, [(0,)], n_jobs=self.n_jobs)
-        return Values(np.asarray(result.values[:, 0] + result.baseline))
+        return GameValues(np.asarray(result.values[:, 0] + result.baseline))
 
     def merge(self, players: Players) -> Background:
         """Count the background with a coalition as one player, once."""
@@ -257,7 +263,7 @@ class BoundTrees(BoundGame):
 
 
 @dataclass(frozen=True, eq=False)
-class _Recount:
+class _TreeRecount:
     """Counts rows that are in memory."""
 
     codes: Floats

@@ -47,11 +47,11 @@ from clearwood.table import Table
 if TYPE_CHECKING:
     from clearwood.explanation import Explanation
 
-__all__ = ["METHODS", "Request", "importance", "impurity_gains"]
+__all__ = ["METHODS", "ImportanceRequest", "importance", "impurity_gains"]
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class ImportanceRequest:
     """The options of `clearwood.importance`, which describes them; checked."""
 
     explanation: "Explanation"
@@ -208,7 +208,7 @@ _IMPURITY_NOTE = (
 )
 
 
-def _components(request: Request) -> Importance:
+def _components(request: ImportanceRequest) -> Importance:
     explanation = request.explanation
     if request.output is not None:
         explanation = explanation.of_output(request.output)
@@ -223,7 +223,7 @@ def _components(request: Request) -> Importance:
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
-def _permutation(request: Request) -> Importance:
+def _permutation(request: ImportanceRequest) -> Importance:
     predictor = request.predictor()
     y = known_target(request.explanation.data, request.y)
     measure, words = row_loss(predictor, y, request.loss)
@@ -253,7 +253,7 @@ def _permutation(request: Request) -> Importance:
     return _mean_growth("permutation", request, predictor, players, each, rows, words, notes)
 
 
-def _loco(request: Request) -> Importance:
+def _loco(request: ImportanceRequest) -> Importance:
     training = Training(request.explanation.model, request.explanation.data, request.y)
     if not 2 <= request.folds <= len(training):
         raise bad_value("folds", request.folds, f"it lies between 2 and {len(training)}")
@@ -280,7 +280,7 @@ def _loco(request: Request) -> Importance:
     return _mean_growth("loco", request, predictor, players, result[done], done, words, notes)
 
 
-def _shapley(request: Request) -> Importance:
+def _shapley(request: ImportanceRequest) -> Importance:
     explanation = request.explanation
     known = explanation.is_exact
     most = _ROWS_FOR_SHAPLEY if known else _SAMPLED_ROWS_FOR_SHAPLEY
@@ -319,7 +319,7 @@ def _shapley(request: Request) -> Importance:
     )
 
 
-def _variance(request: Request) -> Importance:
+def _variance(request: ImportanceRequest) -> Importance:
     predictor = request.predictor()
     most = _ROWS_FOR_CURVES if predictor.is_step else _SAMPLED_ROWS_FOR_CURVES
     rows = request.rows(len(predictor), most)
@@ -357,7 +357,7 @@ def _variances(curve: Floats, shares: Floats) -> Floats:
     return np.asarray(np.einsum("j,bjk->b", weight, (curve - mean[:, None]) ** 2))
 
 
-def _impurity(request: Request) -> Importance:
+def _impurity(request: ImportanceRequest) -> Importance:
     columns, gains, name = impurity_gains(request.explanation)
     values, low, high = _mean_interval(gains, None, request.confidence)
     notes = [_IMPURITY_NOTE]
@@ -377,7 +377,7 @@ def _impurity(request: Request) -> Importance:
     )
 
 
-def _coefficients(request: Request) -> Importance:
+def _coefficients(request: ImportanceRequest) -> Importance:
     terms, data = linear_terms(request.explanation, output=request.output)
     n_rows = len(terms.values)
     known = request.weights(np.arange(n_rows))
@@ -408,7 +408,7 @@ def _coefficients(request: Request) -> Importance:
 
 def _mean_growth(
     kind: ImportanceKind,
-    request: Request,
+    request: ImportanceRequest,
     predictor: Predictor,
     players: Iterable[str],
     each: Floats,
@@ -432,7 +432,7 @@ def _mean_growth(
 
 def _result(
     kind: ImportanceKind,
-    request: Request,
+    request: ImportanceRequest,
     columns: Iterable[str],
     numbers: tuple[Floats, Floats, Floats],
     *,
@@ -471,7 +471,7 @@ def _mean_interval(
     return mean, mean - half, mean + half
 
 
-METHODS: dict[str, Callable[[Request], Importance]] = {
+METHODS: dict[str, Callable[[ImportanceRequest], Importance]] = {
     "components": _components,
     "permutation": _permutation,
     "loco": _loco,
@@ -518,7 +518,7 @@ def importance(
         )
     n_rows = self.n_rows
     explanation, y = self.counted(y)
-    request = Request(
+    request = ImportanceRequest(
         explanation=explanation,
         y=y,
         repeats=repeats,

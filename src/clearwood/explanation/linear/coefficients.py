@@ -27,8 +27,8 @@ from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.weights import counted
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of, on_unseen_levels
-from clearwood.explanation.linear.covariance import Errors, Family, Fitted
-from clearwood.explanation.linear.result import Coefficients, ColumnTest, Estimate, joined
+from clearwood.explanation.linear.covariance import Errors, Family, GlmFit
+from clearwood.explanation.linear.result import Coefficients, ColumnTest, ImputedEstimate, joined
 from clearwood.explanation.linear.split_sample import split_sample
 from clearwood.fitted import Unit, score_of
 from clearwood.models import Learner, chooses_columns
@@ -253,7 +253,7 @@ def _imputed(
     seed: int,
 ) -> Coefficients:
     """Return the coefficients of fits to imputed tables, joined."""
-    estimates: list[Estimate] = []
+    estimates: list[ImputedEstimate] = []
     base = how["base"]
     tables = imputed_tables(table, names, imputations=imputations, seed=seed)
     with progress("fitting imputed tables", total=imputations) as step:
@@ -287,20 +287,20 @@ def with_fit(
     base: Mapping[str, str] | None = None,
     errors: StandardErrors = "auto",
     confidence: float = 0.9,
-) -> tuple[Coefficients, Fitted | None]:
+) -> tuple[Coefficients, GlmFit | None]:
     """Compute the coefficients, and the fit behind their standard errors where they have some."""
     table, fitted, _ = _estimated(model, data, base, errors, confidence)
     return table, fitted
 
 
-def _estimate(model: Learner, table: Table, **how: Any) -> Estimate:
+def _estimate(model: Learner, table: Table, **how: Any) -> ImputedEstimate:
     """Compute the coefficients with the covariance of the lines."""
     result, fitted, combined = _estimated(model, table, **how)
     if fitted is None or result.errors is None or result.errors == "posterior":
-        return Estimate(result)
+        return ImputedEstimate(result)
     groups = table.groups if result.errors == "cluster" else None
     covariance = combined @ fitted.covariance(result.errors, groups) @ combined.T
-    return Estimate(result, covariance, freedom_of(fitted, result.errors, result.n_groups))
+    return ImputedEstimate(result, covariance, freedom_of(fitted, result.errors, result.n_groups))
 
 
 def _estimated(
@@ -309,7 +309,7 @@ def _estimated(
     base: Mapping[str, str] | None,
     errors: StandardErrors,
     confidence: float,
-) -> tuple[Coefficients, Fitted | None, Floats]:
+) -> tuple[Coefficients, GlmFit | None, Floats]:
     """Compute the coefficients, the fit, and each line as a combination of its coefficients."""
     check_confidence(confidence)
     learner = _checked(model)
@@ -365,7 +365,7 @@ def _estimated(
         notes = (_why_no_errors(learner), *others, *filled)
         without = {**_without_errors(len(lines)), "notes": notes}
         return Coefficients(**table_of, **without), None, combined
-    fitted = Fitted(
+    fitted = GlmFit(
         family=family,
         power=float(learner.all_settings.get("power", 1.5)),
         matrix=np.column_stack([np.ones(len(matrix)), matrix]),
@@ -580,7 +580,7 @@ def _family(model: Learner) -> Family | None:
     return None
 
 
-def _penalty(model: Learner, fitted: Fitted) -> float:
+def _penalty(model: Learner, fitted: GlmFit) -> float:
     """Return the weight of half the squared coefficients beside a log-likelihood of all rows."""
     settings = model.all_settings
     if model.name == "glm":
@@ -641,7 +641,7 @@ def _without_errors(n: int) -> dict[str, Any]:
 
 
 def _with_errors(
-    fitted: Fitted,
+    fitted: GlmFit,
     lines: list[Contrast],
     errors: Errors,
     confidence: float,
@@ -731,7 +731,7 @@ def _with_errors(
     }
 
 
-def freedom_of(fitted: Fitted, errors: Errors, n_groups: int | None) -> float:
+def freedom_of(fitted: GlmFit, errors: Errors, n_groups: int | None) -> float:
     """Return the degrees of freedom of the t distribution of intervals; infinite for the normal."""
     if errors == "model":
         return fitted.dispersion_freedom
@@ -741,7 +741,7 @@ def freedom_of(fitted: Fitted, errors: Errors, n_groups: int | None) -> float:
 
 
 def _tests(
-    fitted: Fitted,
+    fitted: GlmFit,
     lines: list[Contrast],
     values: Floats,
     covariance: Floats,
@@ -766,7 +766,7 @@ def _tests(
     return tuple(tests)
 
 
-def _ratio(fitted: Fitted, lines: list[Contrast], name: str) -> tuple[float, float]:
+def _ratio(fitted: GlmFit, lines: list[Contrast], name: str) -> tuple[float, float]:
     """Return the likelihood ratio of a fit without a column, and its p-value."""
     own = np.any([line.weights != 0 for line in lines if line.column == name], axis=0)
     own[0] = False

@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.dispersion import Dispersion, count_dispersion
 from clearwood.models import diverging_columns
 
-__all__ = ["Errors", "Family", "Fitted"]
+__all__ = ["Errors", "Family", "GlmFit"]
 
 Errors = Literal["model", "robust", "cluster"]
 Family = Literal["normal", "poisson", "negative-binomial", "gamma", "tweedie", "binomial"]
@@ -28,7 +28,7 @@ _CONVERGED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class GlmFit:
     """A fitted generalised linear model with the link of its family's usual use.
 
     Parameters
@@ -167,7 +167,7 @@ class Fitted:
         """Twice what the log-likelihood lacks to its largest, up to the dispersion."""
         return self._deviance(self._moments[0])
 
-    def without(self, columns: Index) -> "Fitted":
+    def without(self, columns: Index) -> "GlmFit":
         """Fit again without some columns of the matrix, by iterated least squares."""
         kept = np.setdiff1d(np.arange(self.matrix.shape[1]), columns)
         one = replace(self, matrix=self.matrix[:, kept], coefficients=self.coefficients[kept])

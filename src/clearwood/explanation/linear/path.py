@@ -282,7 +282,7 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     weight = unit.weights(table.weights)
     weight = np.ones(table.n_rows) if weight is None else weight
     rows = np.flatnonzero(weight)
-    work = _Work(model, matrix[rows], np.asarray(table.y, np.float64)[rows], weight[rows])
+    work = _PathFits(model, matrix[rows], np.asarray(table.y, np.float64)[rows], weight[rows])
     found = work.kept() if model.name in _KEPT else work.computed(min(folds, len(rows)), seed)
     notes = [_AT_LEAST[model.name]] if model.name in _AT_LEAST else []
     if np.isfinite(found["cv"]).any():
@@ -299,7 +299,7 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class _PathFits:
     """A learner and its training rows."""
 
     model: Learner

@@ -16,7 +16,7 @@ from clearwood._shared.results import Result, html_table
 from clearwood.explanation.linear.covariance import Errors, Family
 from clearwood.fitted import Unit
 
-__all__ = ["Coefficients", "ColumnTest", "Estimate", "joined"]
+__all__ = ["Coefficients", "ColumnTest", "ImputedEstimate", "joined"]
 
 _ERRORS = {
     "model": "standard errors by the model",
@@ -302,7 +302,7 @@ def _p_written(value: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ImputedEstimate:
     """The coefficients of one fit.
 
     Parameters
@@ -320,7 +320,7 @@ class Estimate:
     freedom: float = np.inf
 
 
-def joined(estimates: Sequence[Estimate]) -> Coefficients:
+def joined(estimates: Sequence[ImputedEstimate]) -> Coefficients:
     """Join the coefficients of models that are fitted to imputed tables.
 
     Where one of them has no standard errors, the result has none. The tests of columns are those

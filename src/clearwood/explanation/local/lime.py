@@ -26,7 +26,7 @@ from clearwood.fitted import Unit
 if TYPE_CHECKING:
     from clearwood.explanation import Explanation
 
-__all__ = ["Lime", "Moments", "Sparse", "chosen_terms", "fit", "lime", "moments_of"]
+__all__ = ["Lime", "LocalMoments", "Sparse", "chosen_terms", "fit", "lime", "moments_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -167,7 +167,7 @@ _NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class LocalMoments:
     """Weighted means, variances and covariances of standardised terms and the prediction."""
 
     mean: Floats
@@ -187,14 +187,14 @@ class Sparse:
     r2: float  # share of the weighted variance of the prediction that is fitted
 
 
-def moments_of(features: Floats, predicted: Floats, weights: Floats) -> Moments:
+def moments_of(features: Floats, predicted: Floats, weights: Floats) -> LocalMoments:
     """Add up what least squares needs; the weights are scaled to sum to one."""
     share = weights / weights.sum()
     mean = share @ features
     centre = float(share @ predicted)
     offset = features - mean
     scaled = offset * share[:, None]
-    return Moments(
+    return LocalMoments(
         mean=mean,
         gram=scaled.T @ offset,
         product=scaled.T @ (predicted - centre),
@@ -204,12 +204,12 @@ def moments_of(features: Floats, predicted: Floats, weights: Floats) -> Moments:
     )
 
 
-def chosen_terms(moments: Moments, n_terms: int, method: str) -> list[int]:
+def chosen_terms(moments: LocalMoments, n_terms: int, method: str) -> list[int]:
     """Choose terms by forward selection, or as the lasso lets them in."""
     return _forward(moments, n_terms) if method == "forward" else _lasso(moments, n_terms)
 
 
-def _forward(moments: Moments, n_terms: int) -> list[int]:
+def _forward(moments: LocalMoments, n_terms: int) -> list[int]:
     """Add the term that lowers the weighted squared error most, again and again."""
     gram, product = moments.gram.copy(), moments.product.copy()
     floor = _FLAT * max(float(np.diag(gram).max(initial=0.0)), 1e-300)
@@ -233,7 +233,7 @@ def _forward(moments: Moments, n_terms: int) -> list[int]:
     return chosen
 
 
-def _lasso(moments: Moments, n_terms: int) -> list[int]:
+def _lasso(moments: LocalMoments, n_terms: int) -> list[int]:
     from sklearn.linear_model import lars_path_gram
 
     size = np.diag(moments.gram)
@@ -253,7 +253,7 @@ def _lasso(moments: Moments, n_terms: int) -> list[int]:
     return [int(k) for k in usable[result[order]]]
 
 
-def fit(moments: Moments, chosen: list[int]) -> Sparse:
+def fit(moments: LocalMoments, chosen: list[int]) -> Sparse:
     """Fit the chosen terms by weighted least squares, with an intercept."""
     if not chosen:
         return Sparse(np.empty(0), moments.centre, 0.0 if moments.spread > 0 else 1.0)

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.forest import Forest
 from clearwood.table import Column, Kind
 
 __all__ = [
-    "Axis",
     "Box",
+    "ColumnLine",
+    "ForestAxis",
+    "ForestSplits",
     "LeastStep",
-    "Line",
-    "Splits",
     "axes_of",
     "cells",
     "least_step",
@@ -38,7 +38,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
-class Line:
+class ColumnLine:
     """Of a column whose known values have one code each, slope · value + offset.
 
     Parameters
@@ -63,7 +63,7 @@ class Line:
         return codes if self.is_identity else (codes - self.offset) / self.slope
 
 
-def line_of(rows: Rows, column: Column, own: Index) -> Line | None:
+def line_of(rows: EncodedRows, column: Column, own: Index) -> ColumnLine | None:
     """Find the code that varies with a column, where that is one, on a line; else None."""
     known = ~column.missing
     if not known.any():
@@ -77,9 +77,9 @@ def line_of(rows: Rows, column: Column, own: Index) -> Line | None:
     code = codes[:, varying[0]]
     at = int(own[varying[0]])
     if np.array_equal(code, values):
-        return Line(at, 1.0, 0.0)
+        return ColumnLine(at, 1.0, 0.0)
     if np.array_equal(code, values.astype(np.float32)):
-        return Line(at, 1.0, 0.0)
+        return ColumnLine(at, 1.0, 0.0)
     low, high = int(np.argmin(values)), int(np.argmax(values))
     if values[high] == values[low]:
         return None
@@ -89,11 +89,11 @@ def line_of(rows: Rows, column: Column, own: Index) -> Line | None:
         return None
     if np.abs(slope * values + offset - code).max() > 1e-9 * np.abs(code).max():
         return None
-    return Line(at, float(slope), float(offset))
+    return ColumnLine(at, float(slope), float(offset))
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class ForestAxis:
     """Values of one column, or of one code, that stand for all others.
 
     Parameters
@@ -176,7 +176,7 @@ def _down(number: float) -> float:
         return float(narrow if float(narrow) <= number else below)
 
 
-def axes_of(forest: Forest, rows: Rows, groups: Index) -> list[Axis]:
+def axes_of(forest: Forest, rows: EncodedRows, groups: Index) -> list[ForestAxis]:
     """Return axes of all columns that the forest splits on."""
     used = np.unique(forest.feature[~forest.is_leaf])
     result = []
@@ -187,7 +187,9 @@ def axes_of(forest: Forest, rows: Rows, groups: Index) -> list[Axis]:
     return result
 
 
-def _axes_of_player(forest: Forest, rows: Rows, player: int, own: Index, used: Index) -> list[Axis]:
+def _axes_of_player(
+    forest: Forest, rows: EncodedRows, player: int, own: Index, used: Index
+) -> list[ForestAxis]:
     """Make the axis of a column; one for each code where codes do not say what the values are."""
     column = rows.columns[player]
     line = line_of(rows, column, own)
@@ -200,7 +202,7 @@ def _axes_of_player(forest: Forest, rows: Rows, player: int, own: Index, used: I
     together = _one_hot(rows, column, used) if len(used) > 1 else None
     if together is not None:
         codes, shown = together
-        return [Axis(player, used, codes, shown)]
+        return [ForestAxis(player, used, codes, shown)]
     return [_alone(forest, player, int(at), rows.codes[:, at]) for at in used]
 
 
@@ -211,7 +213,7 @@ def _thresholds(forest: Forest, at: int) -> tuple[Floats, int]:
     return forest.threshold[nodes & ~sets], int(32 * forest.category_size[sets].max(initial=0))
 
 
-def _lined(forest: Forest, column: Column, player: int, line: Line) -> Axis:
+def _lined(forest: Forest, column: Column, player: int, line: ColumnLine) -> ForestAxis:
     """Make the axis of a column of numbers or levels on a line."""
     cuts, n_codes = _thresholds(forest, line.at)
     if column.is_coded:
@@ -225,7 +227,7 @@ def _lined(forest: Forest, column: Column, player: int, line: Line) -> Axis:
         codes = cells(cuts, line.slope * known + line.offset, whole=whole, narrow=narrow)
         shown = line.values(codes).tolist()
     extra = _others(forest, line.at, n_codes)
-    return Axis(
+    return ForestAxis(
         player,
         np.array([line.at]),
         np.concatenate([codes, extra])[:, None],
@@ -243,17 +245,19 @@ def _others(forest: Forest, at: int, n_codes: int) -> Floats:
     return np.array(result, np.float64)
 
 
-def _alone(forest: Forest, player: int, at: int, values: Floats) -> Axis:
+def _alone(forest: Forest, player: int, at: int, values: Floats) -> ForestAxis:
     """Make the axis of a code by itself, of which any number is thought possible."""
     cuts, n_codes = _thresholds(forest, at)
     codes = cells(cuts, values, narrow=forest.precision == "float32")
     if len(observed := np.unique(values[~np.isnan(values)])) <= _FEW:
         codes = np.union1d(codes, observed)
     every = np.concatenate([codes, np.arange(n_codes), _others(forest, at, n_codes)])
-    return Axis(player, np.array([at]), every[:, None], (None,) * len(every))
+    return ForestAxis(player, np.array([at]), every[:, None], (None,) * len(every))
 
 
-def _one_hot(rows: Rows, column: Column, used: Index) -> tuple[Floats, tuple[Any, ...]] | None:
+def _one_hot(
+    rows: EncodedRows, column: Column, used: Index
+) -> tuple[Floats, tuple[Any, ...]] | None:
     """List the codes of levels, where each has one code of ones; None for other codes."""
     codes = rows.codes[:, used]
     if not np.isin(codes, (0.0, 1.0)).all() or codes.sum(axis=1).max(initial=0) > 1:
@@ -267,7 +271,7 @@ def _one_hot(rows: Rows, column: Column, used: Index) -> tuple[Floats, tuple[Any
     return every, tuple(shown)
 
 
-def ordered_codes(axis: Axis, column: Column) -> Sequence[int]:
+def ordered_codes(axis: ForestAxis, column: Column) -> Sequence[int]:
     """Return the places of an axis that are in the order of the user's values."""
     known = [k for k, value in enumerate(axis.shown) if value is not None]
     if column.is_coded:
@@ -284,7 +288,7 @@ class _BudgetError(Exception):
 
 
 @dataclass
-class _Budget:
+class _BoxBudget:
     """How many more boxes may be looked at."""
 
     left: int
@@ -315,7 +319,7 @@ class LeastStep:
     place: dict[int, int] | None
 
 
-class Splits:
+class ForestSplits:
     """A forest with the sides to which the values of axes go at its nodes.
 
     Parameters
@@ -328,7 +332,7 @@ class Splits:
         What each node adds; leaves only.
     """
 
-    def __init__(self, forest: Forest, axes: Sequence[Axis], values: Floats) -> None:
+    def __init__(self, forest: Forest, axes: Sequence[ForestAxis], values: Floats) -> None:
         self.axes = axes
         self.values = values.tolist()
         self.left = forest.left.tolist()
@@ -386,7 +390,13 @@ class Splits:
         return low, high
 
     def changes(
-        self, axis: int, before: int, after: int, apart: Sequence[int], fixed: Box, budget: _Budget
+        self,
+        axis: int,
+        before: int,
+        after: int,
+        apart: Sequence[int],
+        fixed: Box,
+        budget: _BoxBudget,
     ) -> list[list[tuple[Box, float]]]:
         """Return, for each tree that changes, by what in which boxes; they fill the space."""
         above: set[int] = set()
@@ -439,7 +449,7 @@ class Splits:
 
 
 def least_step(
-    splits: Splits,
+    splits: ForestSplits,
     axis: int,
     order: Sequence[int],
     *,
@@ -457,7 +467,7 @@ def least_step(
     LeastStep or None
         None where the budget was not enough.
     """
-    left = _Budget(budget)
+    left = _BoxBudget(budget)
     least = LeastStep(np.inf, order[0], order[0], None)
     parting, rising = splits.apart(axis, order)
     try:
@@ -476,14 +486,14 @@ def least_step(
 
 
 def _one_step(
-    splits: Splits,
+    splits: ForestSplits,
     axis: int,
     step: tuple[int, int],
     apart: Sequence[int],
     rising: set[int],
     fixed: Box,
     tolerance: float,
-    budget: _Budget,
+    budget: _BoxBudget,
 ) -> LeastStep:
     """Find the least change from one cell to the next; a lower bound where that is enough."""
     doubtful = [node for node in apart if int(splits.tree[node]) not in rising]
@@ -521,7 +531,7 @@ def _independent(
     return [members for _, members in groups]
 
 
-def _least_sum(trees: list[list[tuple[Box, float]]], budget: _Budget) -> tuple[float, Box]:
+def _least_sum(trees: list[list[tuple[Box, float]]], budget: _BoxBudget) -> tuple[float, Box]:
     """Find the least sum of functions of boxes, and a box in which it is taken."""
     ordered = [sorted(boxes, key=lambda one: one[1]) for boxes in trees]
     ordered.sort(key=lambda boxes: boxes[0][1])

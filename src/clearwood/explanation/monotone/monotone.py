@@ -317,7 +317,7 @@ def _claim(
     proofs: _Proofs | None,
 ) -> MonotoneClaim:
     """Search for steps in both directions, then prove what was not refuted."""
-    met = _Search.over(predictor, position, n_rows, generator)
+    met = _StepSearch.over(predictor, position, n_rows, generator)
     rising, falling = met.witness(predictor, 1), met.witness(predictor, -1)
     proved = False
     ways: Sequence[int] = [sign for sign, step in ((1, falling), (-1, rising)) if step is None]
@@ -368,7 +368,7 @@ def _confirmed(
     pair: Counterexample,
     proofs: _Proofs,
     predictor: Predictor,
-    met: "_Search",
+    met: "_StepSearch",
     position: int,
 ) -> Witness | None:
     """Predict a pair of rows that a search through boxes gave, in the user's values."""
@@ -384,7 +384,7 @@ def _confirmed(
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _StepSearch:
     """Predictions of rows at rising values of a column.
 
     Parameters
@@ -408,7 +408,7 @@ class _Search:
     @classmethod
     def over(
         cls, predictor: Predictor, position: int, n_rows: int, generator: np.random.Generator
-    ) -> "_Search":
+    ) -> "_StepSearch":
         """Draw rows, put others together, and predict all of them at values of the column."""
         total = len(predictor)
         base = np.sort(generator.permutation(total)[:n_rows])

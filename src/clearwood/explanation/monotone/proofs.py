@@ -18,15 +18,15 @@ from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.monotone.forests import (
     Box,
+    ForestSplits,
     LeastStep,
-    Splits,
     axes_of,
     cells,
     least_step,
     line_of,
     ordered_codes,
 )
-from clearwood.explanation.rows.rows import Rows
+from clearwood.explanation.rows.rows import EncodedRows
 from clearwood.models import ProductTerm
 from clearwood.table import Column
 
@@ -41,7 +41,7 @@ _TO_BERNSTEIN = np.linalg.inv(
 
 
 @dataclass(frozen=True, eq=False)
-class _Term:
+class _SlopeTerm:
     """One term along the column: its values on a grid, and stretches of the other column."""
 
     of: Callable[[Floats, Floats | None], Floats]
@@ -57,7 +57,7 @@ def breaks_of(basis: Any) -> Floats | None:
 
 def slope_terms(
     terms: Sequence[ProductTerm], at: int, coefficients: Callable[[Floats], Floats]
-) -> tuple[list[_Term], Floats] | None:
+) -> tuple[list[_SlopeTerm], Floats] | None:
     """Return the terms of a column, and the breaks of their bases; None where they are not known.
 
     Parameters
@@ -78,14 +78,14 @@ def slope_terms(
         breaks.append(own)
         matrix = coefficients(np.asarray(term.coefficients))
         if len(term.columns) == 1:
-            result.append(_Term(_curve(term.bases[0], matrix), None))
+            result.append(_SlopeTerm(_curve(term.bases[0], matrix), None))
             continue
         other = term.bases[1 - place]
         stretches = _stretches(other)
         if stretches is None:
             return None
         table = matrix if place == 0 else matrix.T
-        result.append(_Term(_product(term.bases[place], other, table), stretches))
+        result.append(_SlopeTerm(_product(term.bases[place], other, table), stretches))
     return result, np.unique(np.concatenate(breaks))
 
 
@@ -115,7 +115,7 @@ def _outer(breaks: Floats) -> Floats:
     return np.concatenate([[breaks[0] - span], breaks, [breaks[-1] + span]])
 
 
-def rises(terms: Sequence[_Term], breaks: Floats, *, tolerance: float) -> bool | None:
+def rises(terms: Sequence[_SlopeTerm], breaks: Floats, *, tolerance: float) -> bool | None:
     """Return whether the sum of terms rises everywhere; None where that cannot be decided."""
     outer = _outer(breaks)
     for low, high in pairwise(outer.tolist()):
@@ -125,7 +125,7 @@ def rises(terms: Sequence[_Term], breaks: Floats, *, tolerance: float) -> bool |
 
 
 def _rises_between(
-    terms: Sequence[_Term], low: float, high: float, tolerance: float, depth: int
+    terms: Sequence[_SlopeTerm], low: float, high: float, tolerance: float, depth: int
 ) -> bool:
     """Return whether the bounds of derivatives prove that the sum rises on a stretch."""
     values = low + (high - low) * _NODES
@@ -142,7 +142,7 @@ def _rises_between(
     )
 
 
-def _least_slope(term: _Term, values: Floats) -> float:
+def _least_slope(term: _SlopeTerm, values: Floats) -> float:
     """Return a lower bound of what a term changes by along the stretch of four values."""
     if term.stretches is None:
         return float(_slopes(term.of(values, None)).min())
@@ -198,10 +198,10 @@ class Prover:
     """
 
     game: Game
-    rows: Rows
-    raw: Rows
+    rows: EncodedRows
+    raw: EncodedRows
     output: Callable[[Floats], Floats]
-    _splits: dict[int, Splits] = field(default_factory=dict)
+    _splits: dict[int, ForestSplits] = field(default_factory=dict)
 
     def __call__(self, player: int, sign: int) -> Proof:
         """Prove that the score rises (1) or falls (-1) with a column, all others being equal."""
@@ -229,7 +229,7 @@ class Prover:
         if key not in self._splits:
             axes = axes_of(forest, self.rows, np.asarray(game.groups))
             values = self.output(forest.leaf_value)
-            self._splits[key] = Splits(forest, axes, values)
+            self._splits[key] = ForestSplits(forest, axes, values)
         splits = self._splits[key]
         mine = [a for a, axis in enumerate(splits.axes) if axis.player == player]
         if not mine:
@@ -254,7 +254,7 @@ class Prover:
             return True
         return self._counterexample(splits, mine[0], step)
 
-    def _fixed(self, splits: Splits, axes: list[int], column: Column) -> Box | None:
+    def _fixed(self, splits: ForestSplits, axes: list[int], column: Column) -> Box | None:
         """Return where other codes are while a column's value is known; None if that varies."""
         known = np.flatnonzero(~column.missing)
         result: Box = {}
@@ -267,7 +267,7 @@ class Prover:
             result[a] = 1 << int(place[0])
         return result
 
-    def _counterexample(self, splits: Splits, axis: int, step: LeastStep) -> Counterexample:
+    def _counterexample(self, splits: ForestSplits, axis: int, step: LeastStep) -> Counterexample:
         """Put together two rows from the first of the background."""
         codes = np.repeat(self.rows.codes[:1], 2, axis=0)
         shown: dict[int, tuple[Any, Any]] = {}
@@ -366,8 +366,8 @@ class Prover:
         return True if sign * slope >= 0 else None
 
 
-def _negated(splits: Splits) -> Splits:
+def _negated(splits: ForestSplits) -> ForestSplits:
     """Return the same forest with the signs of its leaves changed."""
-    other = Splits.__new__(Splits)
+    other = ForestSplits.__new__(ForestSplits)
     other.__dict__.update(splits.__dict__, values=[-value for value in splits.values])
     return other

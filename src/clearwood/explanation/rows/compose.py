@@ -96,7 +96,7 @@ class TableRows:
 
 
 @dataclass(frozen=True, eq=False)
-class _FrameRows:
+class _NarwhalsRows:
     """Rows of a data frame of any library but pandas."""
 
     frame: nw.DataFrame[Any]
@@ -128,7 +128,7 @@ class _PandasRows:
 def frame_rows(frame: Any) -> Compose:
     """Compose rows of a data frame; its column types are kept."""
     wrapped = nw.from_native(frame, eager_only=True)
-    return _PandasRows(frame) if wrapped.implementation.is_pandas() else _FrameRows(wrapped)
+    return _PandasRows(frame) if wrapped.implementation.is_pandas() else _NarwhalsRows(wrapped)
 
 
 def rows_of(data: Any) -> Compose:

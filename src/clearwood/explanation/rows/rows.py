@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from clearwood.explanation.rows.predictor import Predictor
 
 __all__ = [
+    "EncodedRows",
     "LateCodes",
-    "Rows",
     "joined_column",
     "joined_rows",
     "label_rows",
@@ -68,7 +68,7 @@ class LateCodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EncodedRows:
     """Rows of a table, twice: as the user wrote them and as numbers that a game is played with.
 
     Parameters
@@ -98,7 +98,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: Index) -> "Rows":
+    def take(self, rows: Index) -> "EncodedRows":
         """Return some of the rows."""
         return replace(
             self,
@@ -108,7 +108,7 @@ class Rows:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def settled(self) -> "Rows":
+    def settled(self) -> "EncodedRows":
         """Return the same rows with all codes made."""
         return replace(self, codes=np.asarray(self.codes)) if self.are_late else self
 
@@ -117,14 +117,14 @@ class Rows:
         """Whether codes are made when they are needed."""
         return isinstance(self.codes, LateCodes)
 
-    def with_codes(self, codes: Floats) -> "Rows":
+    def with_codes(self, codes: Floats) -> "EncodedRows":
         """Return other numbers that mean the same as these: the game's columns at other rows."""
         return replace(self, codes=codes)
 
 
-def joined_rows(above: Rows, below: Rows) -> Rows:
+def joined_rows(above: EncodedRows, below: EncodedRows) -> EncodedRows:
     """Put rows above others that were read the same way."""
-    return Rows(
+    return EncodedRows(
         codes=np.concatenate([above.codes, below.codes]),
         columns=tuple(map(joined_column, above.columns, below.columns)),
         labels=np.arange(len(above) + len(below)),
@@ -158,9 +158,9 @@ def label_rows(data: Any, n_rows: int) -> NDArray[Any]:
     return np.arange(n_rows)
 
 
-def plain_rows(data: Any, codes: Floats, columns: Sequence[Column]) -> Rows:
+def plain_rows(data: Any, codes: Floats, columns: Sequence[Column]) -> EncodedRows:
     """Put together rows of data in any form."""
-    return Rows(
+    return EncodedRows(
         codes=codes,
         columns=tuple(columns),
         labels=label_rows(data, len(codes)),
@@ -169,7 +169,7 @@ def plain_rows(data: Any, codes: Floats, columns: Sequence[Column]) -> Rows:
     )
 
 
-def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) -> Rows:
+def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) -> EncodedRows:
     """Put together rows whose user's columns are those of a table."""
     columns = [table.column(name) for name in names]
     return replace(plain_rows(data, codes, columns), source=table.source)
@@ -183,7 +183,7 @@ def _all_present(columns: Sequence[Column]) -> bool:
     return not any(c.n_missing for c in columns if c.values.dtype.kind != "f")
 
 
-def warn_of_new_gaps(rows: Rows, seen: Rows, where: str) -> None:
+def warn_of_new_gaps(rows: EncodedRows, seen: EncodedRows, where: str) -> None:
     """Warn where values are missing that never were: they go the model's default way."""
     if len(rows) <= _FEW and _all_present(rows.columns):
         return

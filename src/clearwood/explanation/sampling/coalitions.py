@@ -9,8 +9,8 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
 from clearwood.explanation.sampling.value_functions import (
     ROWS_PER_CALL,
-    Estimate,
     OutOfTimeError,
+    ShapleyEstimate,
     Stopping,
     ValueFunction,
     over_background,
@@ -19,7 +19,7 @@ from clearwood.explanation.sampling.value_functions import (
 __all__ = ["all_coalitions", "by_kernel_regression", "by_subsets", "shapley_weights", "size_shares"]
 
 
-def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) -> Estimate:
+def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) -> ShapleyEstimate:
     """Use the value of every coalition (Hiabu 2024, theorem 7.1.2).
 
     Exact for the value function and the background rows that stand in; where these are drawn from
@@ -47,10 +47,12 @@ def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) ->
         step(0, note=f"{first} of {len(coalitions)} coalitions")
     # nobody and everybody, whose value is known, count 1/p for each player
     if each is None:
-        return Estimate(values + (game.predictions[row] - game.empty) / n_players, np.sqrt(noise))
+        return ShapleyEstimate(
+            values + (game.predictions[row] - game.empty) / n_players, np.sqrt(noise)
+        )
     each += (game.predictions[row] - game.background[game.chosen]) / n_players
     values, variance = over_background(game, row, each)
-    return Estimate(values, np.sqrt(variance))
+    return ShapleyEstimate(values, np.sqrt(variance))
 
 
 def all_coalitions(n_players: int) -> NDArray[np.bool_]:
@@ -101,7 +103,7 @@ def by_kernel_regression(
     stopping: Stopping,
     step: Step,
     generator: np.random.Generator,
-) -> Estimate:
+) -> ShapleyEstimate:
     """Draw pairs of coalitions until the values are precise enough.
 
     The standard errors allow for the draw of coalitions (a sandwich estimate over pairs) and, where
@@ -110,7 +112,7 @@ def by_kernel_regression(
     n_players = game.n_players
     if n_players <= _ALL_EVALUATED:
         return by_subsets(game, row, stopping, step)
-    pairs = _Pairs(game, row)
+    pairs = _CoalitionPairs(game, row)
     pairs.evaluate(np.eye(n_players, dtype=np.bool_), stopping)
     shares = size_shares(n_players)
     middle = shares.copy()
@@ -162,7 +164,7 @@ def draw_coalitions(
     return np.asarray(ranks < sizes[:, None])
 
 
-class _Pairs:
+class _CoalitionPairs:
     """Coalitions evaluated so far, each with its complement; the first are the single players."""
 
     def __init__(self, game: ValueFunction, row: int) -> None:
@@ -199,7 +201,7 @@ class _Pairs:
                 cube = value.by_background
                 self.by_background.append(cube[: len(part)] - cube[len(part) :])
 
-    def solve(self, rest: float, stopping: Stopping) -> Estimate:
+    def solve(self, rest: float, stopping: Stopping) -> ShapleyEstimate:
         """Solve the constrained regression.
 
         Parameters
@@ -235,4 +237,4 @@ class _Pairs:
             each += totals / n_players
             values, drawn = over_background(game, self.row, each)
             variance = variance + drawn
-        return Estimate(values, np.sqrt(variance), reached)
+        return ShapleyEstimate(values, np.sqrt(variance), reached)

@@ -10,8 +10,8 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
 from clearwood.explanation.sampling.value_functions import (
     ROWS_PER_CALL,
-    Estimate,
     OutOfTimeError,
+    ShapleyEstimate,
     Stopping,
     ValueFunction,
     control_slopes,
@@ -34,7 +34,7 @@ def by_permutations(
     stopping: Stopping,
     step: Step,
     generator: np.random.Generator,
-) -> Estimate:
+) -> ShapleyEstimate:
     """Draw orders until the values are precise enough (Hiabu 2024, section 7.1.1).
 
     Every order is walked forwards and backwards: what two players do together is then shared
@@ -139,7 +139,7 @@ def _walk(
 
 def _summed(
     game: ValueFunction, row: int, result: Floats, drawn: NDArray[np.intp], stopping: Stopping
-) -> Estimate:
+) -> ShapleyEstimate:
     n_orders = result.shape[1]
     share = np.full(n_orders, 1 / n_orders)
     known = game.predictions[row] - game.empty
@@ -155,7 +155,7 @@ def _summed(
         errors = _errors_within_rows(result, drawn, int(counts[0]))
     else:
         errors = np.sqrt((scatter**2).sum(axis=1) / max(n_orders - 2, 1) / n_orders)
-    return Estimate(values, errors, stopping.is_enough(values, errors))
+    return ShapleyEstimate(values, errors, stopping.is_enough(values, errors))
 
 
 def _errors_within_rows(result: Floats, drawn: NDArray[np.intp], times: int) -> Floats:

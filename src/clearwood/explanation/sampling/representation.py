@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.results.about import axis_numbers
 from clearwood.table import Column, Kind
 
-__all__ = ["Drawn", "Representation", "Term", "representation_of"]
+__all__ = ["Drawn", "Representation", "RepresentedTerm", "representation_of"]
 
 
 #: Levels of a column that get a term of their own; the others share one.
@@ -18,7 +18,7 @@ _MOST_LEVELS = 30
 
 
 @dataclass(frozen=True)
-class Term:
+class RepresentedTerm:
     """One column of the interpretable representation."""
 
     column: int  # position of the user's column
@@ -40,7 +40,7 @@ class Representation:
     """How rows are represented, and how they are drawn (Hiabu 2024, example 19)."""
 
     columns: tuple[Column, ...]  # the explained row first, then the data
-    terms: tuple[Term, ...]
+    terms: tuple[RepresentedTerm, ...]
     features: Floats  # the explained row and the data, represented
     weights: Floats  # of the rows of the data
     scale: Floats  # standard deviation of each term over the data
@@ -104,14 +104,14 @@ def _moments(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def representation_of(columns: tuple[Column, ...], weights: Floats | None = None) -> Representation:
     """Represent categories by one indicator per level, numbers by themselves."""
     weights = np.ones(len(columns[0]) - 1) if weights is None else weights
-    terms: list[Term] = []
+    terms: list[RepresentedTerm] = []
     parts: list[Floats] = []
     lumped = []
     for k, column in enumerate(columns):
         if _is_number(column):
-            own = [Term(k, column.name)]
+            own = [RepresentedTerm(k, column.name)]
             if column.n_missing:
-                own.append(Term(k, f"{column.name} is missing", -1))
+                own.append(RepresentedTerm(k, f"{column.name} is missing", -1))
             parts.append(_number_terms(axis_numbers(column.values), column, weights, own))
         else:
             codes = _codes(column)
@@ -149,7 +149,9 @@ def _codes(column: Column) -> NDArray[np.int64]:
     return np.where(written == "", -1, codes)
 
 
-def _number_terms(numbers: Floats, column: Column, weights: Floats, terms: list[Term]) -> Floats:
+def _number_terms(
+    numbers: Floats, column: Column, weights: Floats, terms: list[RepresentedTerm]
+) -> Floats:
     """Return numbers, the mean where they are missing, and whether they are."""
     known = axis_numbers(column.values)[1:]
     present = ~np.isnan(known)
@@ -161,7 +163,7 @@ def _number_terms(numbers: Floats, column: Column, weights: Floats, terms: list[
 
 def _level_terms(
     k: int, column: Column, codes: NDArray[np.int64], weights: Floats
-) -> tuple[list[Term], bool]:
+) -> tuple[list[RepresentedTerm], bool]:
     result, at = np.unique(codes[1:], return_inverse=True)
     counts = np.bincount(at, weights)
     order = result[np.argsort(-counts, kind="stable")][:_MOST_LEVELS].tolist()
@@ -170,7 +172,7 @@ def _level_terms(
     first = {int(code): at for at, code in reversed(list(enumerate(codes)))}
     labels = column.labels()
     terms = [
-        Term(
+        RepresentedTerm(
             k,
             f"{column.name} is missing" if code < 0 else f"{column.name} = {labels[first[code]]}",
             code,
@@ -179,11 +181,11 @@ def _level_terms(
     ]
     is_lumped = len(result) > _MOST_LEVELS
     if is_lumped:
-        terms.append(Term(k, f"{column.name} = another", -2))
+        terms.append(RepresentedTerm(k, f"{column.name} = another", -2))
     return terms, is_lumped
 
 
-def _indicators(codes: NDArray[np.int64], terms: list[Term]) -> Floats:
+def _indicators(codes: NDArray[np.int64], terms: list[RepresentedTerm]) -> Floats:
     named = np.array([term.level for term in terms if term.level != -2])
     result = (codes[:, None] == named).astype(np.float64)
     if len(named) < len(terms):

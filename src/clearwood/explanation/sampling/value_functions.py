@@ -14,9 +14,9 @@ from clearwood.explanation.rows.predictor import Predictor
 __all__ = [
     "CoalitionValues",
     "Coalitions",
-    "Estimate",
     "Interventional",
     "OutOfTimeError",
+    "ShapleyEstimate",
     "Stopping",
     "ValueFunction",
     "over_background",
@@ -142,7 +142,7 @@ class OutOfTimeError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ShapleyEstimate:
     """The Shapley values of one row.
 
     Parameters

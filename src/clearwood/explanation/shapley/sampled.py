@@ -25,9 +25,9 @@ from clearwood.explanation.rows.rows import label_rows, no_background
 from clearwood.explanation.sampling.coalitions import by_kernel_regression, by_subsets
 from clearwood.explanation.sampling.permutations import by_permutations
 from clearwood.explanation.sampling.value_functions import (
-    Estimate,
     Interventional,
     OutOfTimeError,
+    ShapleyEstimate,
     Stopping,
     ValueFunction,
 )
@@ -226,7 +226,7 @@ def _all_rows(
     most = options.max_evaluations or (2 * game.n_players + _COALITIONS) * standing_in
     late = None if options.time_limit is None else started + options.time_limit
     stopping = Stopping(options.precision, most, late, options.orders)
-    result: list[Estimate] = []
+    result: list[ShapleyEstimate] = []
     why = ""
     with progress("explaining", total=game.n_rows) as step:
         try:
@@ -260,7 +260,7 @@ def _one_row(
     stopping: Stopping,
     step: Step,
     generator: np.random.Generator,
-) -> Estimate:
+) -> ShapleyEstimate:
     try:
         if method == "subsets":
             return by_subsets(game, row, stopping, step)
@@ -273,11 +273,11 @@ def _one_row(
         # a rough result, with honest errors, is better than none
         few = Stopping(precision=math.inf, most=1)
         rough = by_permutations(game, row, few, step, generator)
-        return Estimate(rough.values, rough.errors, reached=False)
+        return ShapleyEstimate(rough.values, rough.errors, reached=False)
 
 
 def _shortfalls(
-    result: list[Estimate], game: ValueFunction, options: SampledOptions, why: str
+    result: list[ShapleyEstimate], game: ValueFunction, options: SampledOptions, why: str
 ) -> list[str]:
     """Say, and warn, where less was reached than was required."""
     notes = []

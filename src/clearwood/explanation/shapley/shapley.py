@@ -30,13 +30,13 @@ from clearwood.explanation.decomposition.decompose import (
     single_row_note,
 )
 from clearwood.explanation.games.drawn import check_background_rows
-from clearwood.explanation.games.game import BoundGame, Game, NotDecomposableError, Values
+from clearwood.explanation.games.game import BoundGame, Game, GameValues, NotDecomposableError
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.in_parts import InParts
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.results.about import About, one_output, rate_of
 from clearwood.explanation.results.shapley import Shapley
-from clearwood.explanation.rows.rows import Rows, warn_of_new_gaps
+from clearwood.explanation.rows.rows import EncodedRows, warn_of_new_gaps
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 from clearwood.fitted import Scale, checked_scale
 from clearwood.parallel import Written, needs_folder
@@ -49,7 +49,12 @@ __all__ = ["shapley", "shapley_of_outputs", "written_shapley"]
 
 
 def shapley_of_outputs(
-    game: Game, outputs: slice, rows: Rows, values: Values, baseline: Floats, about: About
+    game: Game,
+    outputs: slice,
+    rows: EncodedRows,
+    values: GameValues,
+    baseline: Floats,
+    about: About,
 ) -> Shapley:
     """Put together the Shapley values of the outputs that are explained."""
     pairs, errors = values.interactions, values.errors
@@ -120,7 +125,7 @@ def written_shapley(
     return in_parts.write(
         rows,
         game,
-        _Explaining(game, bound, outputs, about),
+        _PartExplainer(game, bound, outputs, about),
         to,
         what="Shapley values",
         force=force,
@@ -141,7 +146,7 @@ def _not_exact() -> InputError:
 
 
 @dataclass(frozen=True, eq=False)
-class _Explaining:
+class _PartExplainer:
     """Computes the columns of a batch of rows, in a worker."""
 
     game: Game
@@ -331,7 +336,7 @@ def _path_dependent(
     return _result(explanation, game, read, values, baseline, about)
 
 
-def _grouped_rows(explanation: "Explanation", game: Game, rows: Any) -> Rows:
+def _grouped_rows(explanation: "Explanation", game: Game, rows: Any) -> EncodedRows:
     read = explanation.rows(rows, late=isinstance(game, TreeGame))
     return read if game.grouping is None else game.grouping.applied(read)
 
@@ -339,8 +344,8 @@ def _grouped_rows(explanation: "Explanation", game: Game, rows: Any) -> Rows:
 def _result(
     explanation: "Explanation",
     game: Game,
-    read: Rows,
-    values: Values,
+    read: EncodedRows,
+    values: GameValues,
     baseline: Floats,
     about: About,
 ) -> Shapley:
