@@ -311,7 +311,7 @@ def bad(match, credit, **options):
         ("no row is selected", {"decision": "> 2", "favourable": "yes"}),
         ("every row is selected", {"decision": "<= 1", "favourable": "yes"}),
         ("no class 'repaid'", {"decision": "repaid > 0.5", "favourable": "yes"}),
-        ("no column 'gender' to audit", {"protected": "gender"}),
+        ("no column 'gender' to protect", {"protected": "gender"}),
         ("is the target", {"protected": "outcome"}),
         ("at least one column", {"protected": []}),
         ("holds numbers", {"protected": "income"}),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clearwood.fairness.groups.decisions import Decision
     from clearwood.fairness.groups.grouping import Standing
     from clearwood.fairness.groups.measures import MEANINGS, OF_ERRORS, GroupMeasures, Verdict
-    from clearwood.fairness.groups.rows import read_with
+    from clearwood.fairness.groups.reading import read_with
     from clearwood.fairness.groups.tuned import Tuning
     from clearwood.fairness.predictors.calibration import Calibration
     from clearwood.fairness.predictors.fair_model import FairModel

@@ -14,8 +14,8 @@ from clearwood.fairness.gaps.gap import Refits, gap_between
 from clearwood.fairness.gaps.proxies import Proxies, proxies_of_gap
 from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.measures import GroupMeasures
+from clearwood.fairness.groups.reading import ReadRows
 from clearwood.fairness.groups.rows import Audited
-from clearwood.fairness.predictors.response import ReadRows
 
 __all__ = ["Causes", "causes_of"]
 

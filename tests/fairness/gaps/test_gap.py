@@ -13,7 +13,7 @@ import clearwood as cw
 from clearwood.fairness import alternatives, gap, proxies
 from clearwood.fairness.gaps.discrimination import dependence_of, proxy_discrimination
 from clearwood.fairness.gaps.pieces import pieces_of
-from clearwood.fairness.predictors.grouping import groups_of
+from clearwood.fairness.groups.grouping import groups_of
 from clearwood.table import Table
 
 

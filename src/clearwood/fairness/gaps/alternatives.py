@@ -16,11 +16,17 @@ from clearwood.benchmarking import Benchmark, benchmark
 from clearwood.fairness.gaps.discrimination import dependence_of
 from clearwood.fairness.gaps.gap import checked_refits, reference_of
 from clearwood.fairness.gaps.pieces import Pieces, pieces_of
-from clearwood.fairness.groups.grouping import Standing, one_line
+from clearwood.fairness.groups.grouping import (
+    Grouping,
+    Standing,
+    groups_of,
+    one_line,
+    protected_columns,
+)
+from clearwood.fairness.groups.reading import read_both
 from clearwood.fairness.predictors.fair_model import FairModel
-from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
 from clearwood.fairness.predictors.make import fair
-from clearwood.fairness.predictors.response import fitted_to, read_both
+from clearwood.fairness.predictors.training import fitted_to
 from clearwood.fitted import FittedModel
 from clearwood.models import is_fitted
 from clearwood.table import Table
@@ -359,8 +365,8 @@ def alternatives(
     return Alternatives(
         rows=tuple(compared.row(name, predicted, own) for name, predicted in predictions.items()),
         protected=names,
-        groups=groups.labels,
-        reference=groups.labels[place],
+        groups=groups.names,
+        reference=groups.names[place],
         standing=standing,
         loss=None if bench is None else bench.loss,
         confidence=confidence,
@@ -384,7 +390,7 @@ class _Compared:
     bench: Benchmark | None
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> Grouping:
         """The groups of the rows that count."""
         return self.pieces.groups
 
@@ -407,7 +413,7 @@ class _Compared:
             balance=self._balance(predicted),
             means=tuple(means.tolist()),
             gap=np.nan if far is None else float(distance[far]),
-            group=None if far is None else self.groups.labels[far],
+            group=None if far is None else self.groups.names[far],
             ratio=float(means[far] / means[self.place]) if far is not None and positive else None,
             proxy_discrimination=dependence.proxy_discrimination,
             unfairness=dependence.unfairness,

@@ -14,9 +14,9 @@ from clearwood.explanation import Scale
 from clearwood.fairness.gaps.pieces import GapScale, Pieces, pieces_of
 from clearwood.fairness.gaps.result import Gap, GapPart, Source
 from clearwood.fairness.gaps.sharing import by_column
-from clearwood.fairness.groups.grouping import Standing
-from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
-from clearwood.fairness.predictors.response import ReadRows, fitted_to, read_both
+from clearwood.fairness.groups.grouping import Grouping, Standing, groups_of, protected_columns
+from clearwood.fairness.groups.reading import ReadRows, read_both
+from clearwood.fairness.predictors.training import fitted_to
 from clearwood.table import Table
 
 __all__ = ["Refits", "checked_refits", "gap", "gap_between", "reference_of"]
@@ -164,8 +164,8 @@ def gap_between(
         )
     return Gap(
         protected=names,
-        reference=groups.labels[place],
-        groups=groups.labels,
+        reference=groups.names[place],
+        groups=groups.names,
         means=tuple(values.means.tolist()),
         shares=tuple(pieces.shares.tolist()),
         standing=standing,
@@ -187,16 +187,18 @@ def checked_refits(n_refits: Any, confidence: float) -> None:
     check_confidence(confidence)
 
 
-def reference_of(reference: Any, groups: Groups, standing: Sequence[Standing], table: Table) -> int:
+def reference_of(
+    reference: Any, groups: Grouping, standing: Sequence[Standing], table: Table
+) -> int:
     """Return the position of the group that others are compared with."""
     if reference == "largest":
         sizes = np.bincount(groups.which, table.weights, minlength=len(groups)).astype(np.float64)
         # a group that is not judged is the reference only where there is no other
         sizes[[one is not Standing.JUDGED for one in standing]] *= 1e-9
         return int(np.argmax(sizes))
-    if str(reference) not in groups.labels:
-        raise unknown_choice("reference", reference, [*groups.labels, "largest"])
-    return groups.labels.index(str(reference))
+    if str(reference) not in groups.names:
+        raise unknown_choice("reference", reference, [*groups.names, "largest"])
+    return groups.names.index(str(reference))
 
 
 class Refits:
@@ -221,7 +223,7 @@ class Refits:
         self.seed = seed
         self._fits: dict[int, Any] = {}
 
-    def of(self, groups: Groups, standing: Sequence[Standing]) -> Iterator[tuple[Any, Index]]:
+    def of(self, groups: Grouping, standing: Sequence[Standing]) -> Iterator[tuple[Any, Index]]:
         """Yield each refitted model, and the drawn positions of measured rows.
 
         These are the rows of the fit, unless others are measured than the model was fitted to: then
@@ -275,7 +277,7 @@ def _drawn(table: Table, rng: np.random.Generator) -> Index:
     return np.concatenate([members[k] for k in drawn]).astype(np.intp)
 
 
-def _like(pieces: Pieces, model: Any, table: Table, groups: Groups) -> Pieces:
+def _like(pieces: Pieces, model: Any, table: Table, groups: Grouping) -> Pieces:
     """Put together a refitted model and its rows in the same way."""
     return pieces_of(
         model, table, groups, output=pieces.label, scale=pieces.scale, needs_every_group=False
@@ -363,12 +365,14 @@ def _spread(draws: list[Floats]) -> Floats:
     return np.asarray(np.where(n > 1, np.sqrt(variance), np.nan))
 
 
-def _parts(values: _Values, groups: Groups, place: int, bands: _Bands | None) -> Iterator[GapPart]:
+def _parts(
+    values: _Values, groups: Grouping, place: int, bands: _Bands | None
+) -> Iterator[GapPart]:
     """Yield the parts group by group."""
     kinds: list[tuple[Source, str]] = [("total", ""), ("direct", "")]
     kinds += [("column", name) for name in values.columns]
     kinds += [("interaction", "")]
-    for group, label in enumerate(groups.labels):
+    for group, label in enumerate(groups.names):
         if group == place:
             continue
         for k, (source, column) in enumerate(kinds):

@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.weights import counted
 from clearwood.explanation import Scale
-from clearwood.fairness.predictors.grouping import Groups
+from clearwood.fairness.groups.grouping import Grouping
 from clearwood.fitted import FittedModel
 from clearwood.table import Table, Task
 from clearwood.table import as_table as to_table
@@ -47,7 +47,7 @@ class Pieces:
 
     model: FittedModel
     table: Table
-    groups: Groups
+    groups: Grouping
     weights: Floats
     output: int
     scale: Scale
@@ -136,7 +136,7 @@ def with_values(table: Table, other: Table) -> Table:
 def pieces_of(
     model: Any,
     table: Table,
-    groups: Groups,
+    groups: Grouping,
     *,
     output: Any = None,
     scale: str = Scale.RESPONSE,
@@ -148,13 +148,13 @@ def pieces_of(
     rows, weights = counted(table.weights, table.n_rows)
     counts = np.bincount(groups.which[rows], minlength=len(groups))
     if needs_every_group and not counts.all():
-        label = groups.labels[int(np.argmin(counts))]
+        label = groups.names[int(np.argmin(counts))]
         raise InputError(f"no row of the group {label!r} has weight", parameter="protected")
     view = FittedModel(model, table)
     features = table.take(rows)
     if view.schema is not None:
         features = to_table(features, schema=view.schema)
-    groups = Groups(_aligned(groups.cells, features), groups.which[rows])
+    groups = replace(groups.take(rows), cells=_aligned(groups.cells, features))
     place = _output_of(view, output)
     return Pieces(view, features, groups, weights / weights.sum(), place, Scale(scale))
 

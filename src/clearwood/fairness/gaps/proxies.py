@@ -16,10 +16,10 @@ from clearwood.benchmarking import Benchmark, benchmark
 from clearwood.evaluation import measures
 from clearwood.fairness.gaps.gap import gap
 from clearwood.fairness.gaps.result import Gap
-from clearwood.fairness.groups.grouping import one_line
+from clearwood.fairness.groups.grouping import groups_of, one_line, protected_columns
+from clearwood.fairness.groups.reading import ReadRows, read_both
 from clearwood.fairness.predictors.fair_model import FairModel
-from clearwood.fairness.predictors.grouping import groups_of, protected_columns
-from clearwood.fairness.predictors.response import ReadRows, fitted_to, read_both
+from clearwood.fairness.predictors.training import fitted_to
 from clearwood.models import is_fitted
 from clearwood.table import Column, Table, Task
 
@@ -466,7 +466,7 @@ class _Told:
         """Find the rows of judged groups."""
         groups = groups_of(table, parts.protected)
         place = {label: k for k, label in enumerate(parts.judged)}
-        by_group = np.array([place.get(label, -1) for label in groups.labels], np.intp)
+        by_group = np.array([place.get(label, -1) for label in groups.names], np.intp)
         rows, weights = counted(table.weights, table.n_rows)
         which = by_group[groups.which[rows]]
         known = which >= 0

@@ -1,7 +1,7 @@
 """Groups of people: the levels of protected columns, bands of numbers, and their combinations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -12,18 +12,30 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.numbers import number
 from clearwood._shared.weights import quantiles
-from clearwood.table import NUMERIC, Column, Kind, Table, are_few_levels, number_text
+from clearwood.table import (
+    NUMERIC,
+    Column,
+    Kind,
+    Table,
+    are_few_levels,
+    identical_rows,
+    number_text,
+)
 
 __all__ = [
     "Grouping",
     "Standing",
     "bands_by_column",
     "cross",
+    "distinct",
     "group_by",
+    "groups_of",
     "has_levels",
     "one_line",
+    "protected_columns",
     "protected_names",
     "standings_of",
+    "values_of",
     "word_for_missing",
 ]
 
@@ -59,11 +71,17 @@ class Grouping:
         For each group, its level in every column; None for a missing value.
     which
         The group of each row.
+    cells
+        The protected columns with one row for each group; none where groups are bands.
     """
 
     columns: tuple[str, ...]
     levels: tuple[tuple[str | None, ...], ...]
     which: Index
+    cells: Table = field(default_factory=lambda: Table(()))
+
+    def __len__(self) -> int:
+        return len(self.levels)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,9 +111,32 @@ class Grouping:
         by_row[rows] = self.which
         return replace(self, which=by_row[others])
 
-    def standings(self, rows: Index, shares: Floats, least: int, share: float) -> list[Standing]:
-        """Return which groups are judged, by how many rows they have and the share of all."""
-        return standings_of([None in group for group in self.levels], rows, shares, least, share)
+    @property
+    def are_missing(self) -> list[bool]:
+        """Of each group, whether some value is missing."""
+        return [None in group for group in self.levels]
+
+    def take(self, rows: Index) -> "Grouping":
+        """Return the same groups of some rows."""
+        return replace(self, which=self.which[rows])
+
+    def standings(
+        self, weights: Floats | None, min_rows: int, min_share: float
+    ) -> tuple[Standing, ...]:
+        """Return which groups are judged.
+
+        Parameters
+        ----------
+        weights
+            Of the rows; those of weight 0 do not count.
+        min_rows, min_share
+            Groups with fewer rows or a smaller share of the weight are not judged.
+        """
+        own = np.ones(len(self.which)) if weights is None else weights
+        rows = np.bincount(self.which[own > 0], minlength=len(self))
+        totals = np.bincount(self.which, own, minlength=len(self))
+        shares = totals / max(float(totals.sum()), 1e-300)
+        return tuple(standings_of(self.are_missing, rows, shares, min_rows, min_share))
 
 
 def standings_of(
@@ -141,7 +182,7 @@ def protected_names(table: Table, protected: Any, schema: Any = None) -> tuple[s
             raise InputError(
                 "no column is protected",
                 parameter="protected",
-                hint=words("name the columns to audit: ", Option("protected", "COLUMN"), "."),
+                hint=words("name some: ", Option("protected", ["gender"]), "."),
             )
         return names
     named = [protected] if isinstance(protected, str) else list(protected)
@@ -154,12 +195,29 @@ def protected_names(table: Table, protected: Any, schema: Any = None) -> tuple[s
     return names
 
 
+def protected_columns(protected: Any, table: Table) -> tuple[str, ...]:
+    """Return the protected columns of a model, which must hold several values and no free text."""
+    names = protected_names(table, protected)
+    for name in names:
+        column = table.column(name)
+        if column.kind is Kind.TEXT:
+            raise bad_value("protected", name, "it holds free text, which no model uses")
+        if not len(column) or (column.labels()[:1] == column.labels()).all():
+            raise InputError(
+                f"every row has the same value of the protected column {name!r}",
+                parameter="protected",
+                value=name,
+                hint="give rows of at least two groups.",
+            )
+    return names
+
+
 def _column(table: Table, name: Any) -> Column:
     try:
         return table.column(name)
     except InputError as error:
         raise InputError(
-            f"there is no column {name!r} to audit",
+            f"there is no column {name!r} to protect",
             parameter="protected",
             value=name,
             hint=error.hint,
@@ -228,6 +286,78 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
         levels.append((None,))
     # rows of weight 0 whose level no other row has belong to no group
     return Grouping((column.name,), tuple(levels), which)
+
+
+def groups_of(table: Table, names: Sequence[str]) -> Grouping:
+    """Return the groups of a table; columns of many numbers or too many levels are refused.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> groups_of(cw.datasets.insurance(100), ["gender"]).names
+    ('female', 'male')
+    """
+    for name in names:
+        column = table.column(name)
+        if not has_levels(column):
+            held = "dates" if column.kind is Kind.DATE else "numbers"
+            raise InputError(
+                f"the protected column {name!r} holds {held}, which make no groups",
+                parameter="protected",
+                value=name,
+                hint="make bands of it, such as 'under 25', and protect these.",
+            )
+    cells, which = distinct(table, names)
+    if cells.n_rows > MOST_LEVELS:
+        raise InputError(
+            f"{' and '.join(map(repr, names))} make {cells.n_rows:,} groups; at most {MOST_LEVELS} "
+            "can be compared",
+            parameter="protected",
+            value=list(names),
+            hint="join levels before reading the table.",
+        )
+    levels = tuple(
+        tuple(None if one is None else _level(one) for one in group) for group in values_of(cells)
+    )
+    return Grouping(tuple(names), levels, which, cells)
+
+
+def distinct(table: Table, names: Sequence[str]) -> tuple[Table, Index]:
+    """Return the combinations of values of some columns, and the one that each row has.
+
+    Combinations are in the order of levels or numbers, missing values last.
+    """
+    columns = [table.column(name) for name in names]
+    numbers = identical_rows(columns)
+    first = np.unique(numbers, return_index=True)[1]
+    keys = []
+    for column in reversed(columns):
+        values = column.values[first]
+        missing = column.missing[first]
+        ordered = np.where(missing, values[~missing][0], values) if (~missing).any() else values
+        keys += [ordered, missing]
+    order = np.lexsort(keys)
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    cells = Table(tuple(column.take(first[order]) for column in columns))
+    return cells, place[numbers]
+
+
+def values_of(cells: Table) -> tuple[tuple[Any, ...], ...]:
+    """Return the values of each row of a few columns as plain values, None for missing."""
+    columns = [
+        [
+            None if gap else label
+            for gap, label in zip(column.missing, column.labels().tolist(), strict=True)
+        ]
+        for column in cells.columns
+    ]
+    return tuple(zip(*columns, strict=True))
+
+
+def _level(value: Any) -> str:
+    """Write a level, or one of few whole numbers."""
+    return number_text(value) if isinstance(value, float) else str(value)
 
 
 def has_levels(column: Column) -> bool:

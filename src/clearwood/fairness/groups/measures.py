@@ -27,7 +27,7 @@ from clearwood.evaluation import (
     simultaneous_level,
 )
 from clearwood.fairness.groups.decisions import Decision
-from clearwood.fairness.groups.grouping import Grouping, Standing, one_line
+from clearwood.fairness.groups.grouping import Grouping, Standing, one_line, standings_of
 from clearwood.fairness.groups.intervals import (
     UNKNOWN,
     Spread,
@@ -368,7 +368,7 @@ def group_measures(
     rows = np.array([len(np.unique(audited.rows[own])) for own in members], dtype=np.int64)
     weight = np.array([audited.weights[own].sum() for own in members])
     share = weight / audited.weights.sum()
-    standing = tuple(grouping.standings(rows, share, min_rows, min_share))
+    standing = tuple(standings_of(grouping.are_missing, rows, share, min_rows, min_share))
     groups = [
         _Group(
             scores[own],

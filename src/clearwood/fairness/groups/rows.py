@@ -1,7 +1,6 @@
 """The rows of an audit: predictions beside the truth, with weights and what the rows are."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -9,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Evaluation, evaluate
+from clearwood.fairness.groups.reading import read_with
 from clearwood.fitted import FittedModel
 from clearwood.losses import Loss
-from clearwood.table import Role, Schema, Table, Task, as_table, read, read_as
+from clearwood.table import Schema, Table, Task, as_table
 
-__all__ = ["Audited", "Source", "audited_rows", "model_rows", "read_with"]
+__all__ = ["Audited", "Source", "audited_rows", "model_rows"]
 
 #: Where the rows come from: whether errors on them are those on new rows.
 Source = Literal["rows of the fit", "new rows", "out of fold"]
@@ -104,58 +104,6 @@ class Audited:
     def is_weighted(self) -> bool:
         """Whether rows count by a weight or an exposure."""
         return self.table.weights is not None
-
-
-def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **reading: Any) -> Table:
-    """Read rows as the model's, together with protected columns that the model does not use.
-
-    Parameters
-    ----------
-    source
-        A table, a data frame or a path.
-    schema
-        The columns of the model; None for models of other libraries.
-    columns
-        The protected columns.
-    **reading
-        How cells of text files are written, as for `clearwood.read`.
-    """
-    if isinstance(source, Table):
-        return source
-    if schema is None:
-        return as_table(source) if not reading else read(source, **reading)
-    used = {c.name for c in schema.columns if c.role is not Role.IGNORED}
-    more = [name for name in columns if schema.name_of(name) not in used]
-    if not more:
-        return read_as(source, schema, constant=True, **reading)
-    with warnings.catch_warnings():
-        # that the model does not use the protected columns is no news
-        warnings.simplefilter("ignore", ClearwoodWarning)
-        return _read_both(source, schema, more, reading)
-
-
-def _read_both(
-    source: Any, schema: Schema, more: Sequence[str], reading: Mapping[str, Any]
-) -> Table:
-    """Read the model's columns and others beside them."""
-    table = read_as(source, schema, constant=True, **reading)
-    has_target = table.target is not None
-    roles: dict[str, Any] = {
-        "target": schema.target,
-        "task": schema.task,
-        "exposure": schema.exposure,
-    }
-    whole = read(source, **(roles if has_target else {}), **reading)
-    added = [whole.column(name) for name in more]
-    if whole.n_rows != table.n_rows:
-        raise InputError(
-            f"the column {more[0]!r} has {whole.n_rows:,} rows, and those of the model "
-            f"{table.n_rows:,}",
-            parameter="protected",
-            value=more[0],
-        )
-    roles_of = {**table.roles, **{column.name: Role.IGNORED for column in added}}
-    return replace(table, columns=(*table.columns, *added), roles=roles_of)
 
 
 def audited_rows(

@@ -21,17 +21,16 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.weights import counted
 from clearwood.causal import Condition, Graph, conditions_of
+from clearwood.fairness.groups.grouping import groups_of, protected_columns
 from clearwood.fairness.predictors.calibration import (
     Calibration,
     Way,
     calibrated_to_classes,
     calibrated_to_numbers,
 )
-from clearwood.fairness.predictors.grouping import groups_of, protected_columns
 from clearwood.fairness.predictors.law import Law, law_of
 from clearwood.fairness.predictors.parity import Barycentre, barycentre_of
-from clearwood.fairness.predictors.response import fitted_to, schema_of, with_roles
-from clearwood.fairness.predictors.training import training_table
+from clearwood.fairness.predictors.training import fitted_to, schema_of, training_table, with_roles
 from clearwood.fitted import FittedModel
 from clearwood.models import TableModel, has_probabilities
 from clearwood.table import Role, Schema, Table, Task, gap_shares
@@ -267,7 +266,7 @@ class FairModel(TableModel):
         groups = groups_of(table, names)
         blind = with_roles(table, names, Role.IGNORED)
         models = []
-        for group, label in enumerate(groups.labels):
+        for group, label in enumerate(groups.names):
             try:
                 models.append(fitted_to(self.model, blind.take(groups.which == group)))
             except InputError as error:

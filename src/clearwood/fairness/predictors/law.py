@@ -12,13 +12,14 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.weights import counted
 from clearwood.explanation import learner_players
+from clearwood.fairness.groups.grouping import distinct, values_of
 from clearwood.fitted import FittedModel
 from clearwood.forest import Forest
 from clearwood.models import Learner
-from clearwood.table import NUMERIC, Column, Kind, Table, identical_rows
+from clearwood.table import NUMERIC, Column, Kind, Table
 from clearwood.table import as_table as to_table
 
-__all__ = ["Law", "distinct", "law_of"]
+__all__ = ["Law", "law_of"]
 
 #: Combinations of values up to which every one is averaged over.
 MOST_CELLS = 512
@@ -64,36 +65,7 @@ class Law:
     @property
     def labels(self) -> tuple[tuple[Any, ...], ...]:
         """The values of each combination, None for missing."""
-        columns = [_plain_labels(column) for column in self.cells.columns]
-        return tuple(zip(*columns, strict=True))
-
-
-def _plain_labels(column: Column) -> list[Any]:
-    """Return the values of a column as plain values, None for missing."""
-    missing = column.missing
-    labels = column.labels().tolist()
-    return [None if gap else label for gap, label in zip(missing, labels, strict=True)]
-
-
-def distinct(table: Table, names: Sequence[str]) -> tuple[Table, Index]:
-    """Return the combinations of values of some columns, and the one that each row has.
-
-    Combinations are in the order of levels or numbers, missing values last.
-    """
-    columns = [table.column(name) for name in names]
-    numbers = identical_rows(columns)
-    first = np.unique(numbers, return_index=True)[1]
-    keys = []
-    for column in reversed(columns):
-        values = column.values[first]
-        missing = column.missing[first]
-        ordered = np.where(missing, values[~missing][0], values) if (~missing).any() else values
-        keys += [ordered, missing]
-    order = np.lexsort(keys)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
-    cells = Table(tuple(column.take(first[order]) for column in columns))
-    return cells, place[numbers]
+        return values_of(self.cells)
 
 
 def law_of(table: Table, names: Sequence[str], law: Any = "marginal", *, model: Any = None) -> Law:

@@ -5,9 +5,9 @@ from typing import Any
 
 from clearwood._shared.errors import Option, words
 from clearwood._shared.messages import tell
+from clearwood.fairness.groups.reading import read_rows
 from clearwood.fairness.predictors.calibration import Way
 from clearwood.fairness.predictors.fair_model import FairKind, FairModel
-from clearwood.fairness.predictors.response import read_rows
 from clearwood.fairness.predictors.use import stand_ins_in, used_columns
 from clearwood.models import is_fitted
 from clearwood.table import Table

@@ -1,15 +1,20 @@
-"""Rows to fit to, whether a table names its target or it is passed beside the features."""
+"""Rows to fit to, and models fitted again to them or to other columns."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._shared.errors import InputError
-from clearwood.table import Column, Kind, Role, Table, read
+from clearwood.fitted import FittedModel
+from clearwood.models import TableModel
+from clearwood.table import Column, Kind, Role, Schema, Table, read
 from clearwood.table import as_table as to_table
 
-__all__ = ["training_table"]
+__all__ = ["fitted_to", "schema_of", "training_table", "with_roles"]
 
 
 def training_table(X: Any, y: Any, sample_weight: Any) -> Table:
@@ -72,3 +77,49 @@ def _unused(name: str, table: Table) -> str:
     while name in table.names:
         name += "_"
     return name
+
+
+def schema_of(model: FittedModel, table: Table) -> Schema:
+    """Return the columns that the model was fitted to; those of the table where it keeps none."""
+    if model.schema is not None:
+        return model.schema
+    names = model.features_in(table)
+    columns = (
+        replace(one, role=Role.IGNORED)
+        if one.role in (Role.FEATURE, Role.PROTECTED) and one.name not in names
+        else one
+        for one in table.schema.columns
+    )
+    return replace(table.schema, columns=tuple(columns))
+
+
+def with_roles(table: Table, names: Sequence[str], role: Role) -> Table:
+    """Return a table in which some columns have another role.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> policies = cw.datasets.insurance(50)
+    >>> with_roles(policies, ["gender"], Role.IGNORED).features
+    ('age', 'region', 'height', 'mileage', 'power')
+    """
+    return replace(table, roles={**table.roles, **dict.fromkeys(names, role)}, options=None)
+
+
+def fitted_to(model: Any, table: Table) -> Any:
+    """Return a copy of the model, fitted to the features and the target of a table."""
+    if not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        raise InputError(
+            f"a {type(model).__name__} cannot be fitted again",
+            parameter="model",
+            hint="give a learner, or an estimator of scikit-learn.",
+        )
+    fresh = clone(model)
+    if isinstance(fresh, TableModel):
+        return fresh.fit(table)
+    weights = table.weights
+    options = {}
+    if weights is not None and has_fit_parameter(fresh, "sample_weight"):
+        options = {"sample_weight": weights}
+    frame = table.X.by_header().to_frame()
+    return fresh.fit(frame, table.y, **options)
