@@ -22,6 +22,7 @@ from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted
 from clearwood.causal.graph.independences import Independence, Independences
 from clearwood.causal.graph.residuals import Left, Residuals
+from clearwood.evaluation import joint_level
 from clearwood.models import catalogue
 from clearwood.table import Table, as_table
 
@@ -46,7 +47,7 @@ class IndependenceTest(Result):
     effect, low, high
         The correlation of the residuals of both columns, and its interval; zero if they are
         independent. Of categories, that of the pair of levels with the largest statistic. The
-        interval is of this test by itself, so it may leave out zero where the test is not rejected.
+        intervals of all tests hold together, so one that leaves out zero is of a rejected test.
     level_a, level_b
         These levels; empty for numbers.
     statistic
@@ -170,8 +171,8 @@ class IndependenceTests(Result):
         lines = [self.text, *(f"  {one}" for one in self.tests)]
         if self._n_tested > 1:
             lines.append(
-                f"Intervals of {percent(self.confidence)} are for each independence by itself; one "
-                "that leaves out 0 is no rejection, which allows for the number of tests."
+                f"The {percent(self.confidence)} intervals hold for all independences together; "
+                "one may have 0 though its test is rejected, which Holm's steps make sharper."
             )
         return "\n".join(lines)
 
@@ -206,7 +207,7 @@ class IndependenceTests(Result):
             ]
             for one in self.tests
         ]
-        interval_of = f"{percent(self.confidence)} interval, by itself"
+        interval_of = f"{percent(self.confidence)} interval, of all together"
         headings = ["independence", "correlation of residuals", interval_of, "p (Holm)", ""]
         return html_table(self.text, headings, rows)
 
@@ -234,8 +235,9 @@ def tests_of(
     residuals = Residuals(
         table, weights / weights.mean(), _folds(units, folds, seed), learner, seed, n_jobs
     )
+    joint = joint_level(confidence, len(implied))
     tests = [
-        _tested(one, residuals, units, confidence, np.random.default_rng([seed, place]))
+        _tested(one, residuals, units, joint, np.random.default_rng([seed, place]))
         for place, one in enumerate(implied)
     ]
     return IndependenceTests(
