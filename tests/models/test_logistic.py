@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
@@ -95,3 +97,63 @@ def test_a_wide_fit_says_that_it_has_not_converged(monkeypatch, name, n_classes)
     )
     np.testing.assert_allclose(finished.estimator_.coef_, known.coef_, atol=1e-6)
     assert np.abs(stopped.estimator_.coef_ - known.coef_).max() > 0.01
+
+
+def penalised_loss(coefficients, constant, X, codes, C, share):
+    """Return the objective of a penalised fit, and how far its conditions are from holding."""
+    score = X @ coefficients.T + constant
+    if len(coefficients) == 1:
+        score = np.column_stack([np.zeros(len(X)), score])
+    logs = log_softmax(score, axis=1)
+    loss = -logs[np.arange(len(X)), codes].sum()
+    off = np.exp(logs) - np.eye(logs.shape[1])[codes]
+    off = off[:, -len(coefficients) :]
+    slope = C * off.T @ X + (1 - share) * coefficients
+    free = np.where(coefficients != 0, slope + share * np.sign(coefficients), 0)
+    beyond = np.where(coefficients == 0, np.maximum(np.abs(slope) - share, 0), 0)
+    worst = max(np.abs(free).max(), beyond.max(), C * np.abs(off.sum(axis=0)).max())
+    size = (1 - share) / 2 * (coefficients**2).sum() + share * np.abs(coefficients).sum()
+    return C * loss + size, worst
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
+@pytest.mark.parametrize(
+    ("n", "p", "n_classes", "correlation"),
+    [(300, 10, 2, 0.99), (120, 150, 2, 0.5), (300, 8, 3, 0.95), (80, 1600, 2, 0.1)],
+)
+@pytest.mark.filterwarnings("ignore:there are more features")
+def test_sparse_fits_are_at_the_minimum(n, p, n_classes, correlation, penalty, C):
+    """The conditions of a minimum hold, where scikit-learn's solver stops with a larger loss."""
+    rng = np.random.default_rng(0)
+    shared = np.sqrt(correlation) * rng.normal(size=(n, 1))
+    X = shared + np.sqrt(1 - correlation) * rng.normal(size=(n, p))
+    scores = np.column_stack([np.zeros(n), 2 * X[:, : n_classes - 1]])
+    codes = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    table = cw.read({**{f"x{j}": X[:, j] for j in range(p)}, "y": codes.astype(str)}, target="y")
+    model = cw.learner("logistic", penalty=penalty, C=C).fit(table)
+    encoded, fitted = model.encoder_.transform(table), model.estimator_
+    share = 1.0 if penalty == "l1" else 0.5
+    loss, worst = penalised_loss(fitted.coef_, fitted.intercept_, encoded, codes, C, share)
+    assert worst < 1e-5
+    usual = LogisticRegression(C=C, l1_ratio=share, solver="saga", max_iter=5000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        usual.fit(encoded, codes)
+    other = penalised_loss(usual.coef_, usual.intercept_, encoded, codes, C, share)[0]
+    assert loss <= other * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:there are more features")
+def test_many_coefficients_are_at_the_minimum_or_said_not_to_be():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 1600)) + rng.normal(size=(200, 1))
+    codes = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    table = cw.read({**{f"x{j}": X[:, j] for j in range(1600)}, "y": codes.astype(str)}, target="y")
+    model = cw.learner("logistic", C=0.5).fit(table)
+    encoded, fitted = model.encoder_.transform(table), model.estimator_
+    worst = penalised_loss(fitted.coef_, fitted.intercept_, encoded, codes, 0.5, 0.0)[1]
+    assert worst < 1e-3 * 0.5
+    short = Logistic(C=1e4, max_iter=3)
+    with pytest.warns(ConvergenceWarning):
+        short.fit(encoded, codes)
