@@ -234,11 +234,17 @@ def drawn_rows(size: Size) -> Iterator[str]:
     for title, model in models.items():
         why = cw.explain(model, X)
         for kind in kinds:
-            every = why.effect("x0", kind=kind, sample=None, points=12, bands=0)
+            every = why.effect("x0", kind=kind, sample=None, points=12, n_bootstrap=0)
             shares = []
             for seed in range(size.of(80)):
                 some = why.effect(
-                    "x0", kind=kind, sample=500, points=12, bands=200, seed=seed, confidence=0.9
+                    "x0",
+                    kind=kind,
+                    sample=500,
+                    points=12,
+                    n_bootstrap=200,
+                    seed=seed,
+                    confidence=0.9,
                 )
                 assert some.low is not None
                 assert some.high is not None

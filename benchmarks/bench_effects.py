@@ -155,7 +155,7 @@ def _our_effect(fitted: Fitted, threads: int) -> Answer:
             fitted.column,
             kind="ale",
             points=BINS,
-            bands=0,
+            n_bootstrap=0,
             extrapolation=False,
             n_jobs=threads,
         )
@@ -229,7 +229,7 @@ def _our_dependence(fitted: Fitted, threads: int) -> Answer:
             fitted.X,
             fitted.column,
             grid=list(grid),
-            bands=0,
+            n_bootstrap=0,
             extrapolation=False,
             n_jobs=threads,
         )

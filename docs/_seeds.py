@@ -134,7 +134,7 @@ def pdp() -> alt.HConcatChart:
     grid = np.linspace(-2.2, 2.2, 45)
     charts = []
     for name, truth in (("x1", grid + 1), ("x2", grid**2)):
-        curve = cw.effect(forest, table, name, grid=list(grid), bands=0, extrapolation=False)
+        curve = cw.effect(forest, table, name, grid=list(grid), n_bootstrap=0, extrapolation=False)
         lines = _lines(grid, {"truth": truth, "forest": curve.values}, (BLUE, GREEN), name)
         charts.append(lines.properties(width=260, height=200))
     return alt.hconcat(*charts)
@@ -160,8 +160,10 @@ def ale() -> alt.Chart:
 
     grid = np.linspace(-2, 2, 41)
     ends = [X[:, 0].min(), *grid, X[:, 0].max()]
-    local = cw.effect(product, X, "x0", kind="ale", grid=ends, bands=0).values[1:-1]
-    dependence = cw.effect(product, X, "x0", grid=list(grid), bands=0, extrapolation=False).values
+    local = cw.effect(product, X, "x0", kind="ale", grid=ends, n_bootstrap=0).values[1:-1]
+    dependence = cw.effect(
+        product, X, "x0", grid=list(grid), n_bootstrap=0, extrapolation=False
+    ).values
     curves = {
         "accumulated local effect": local - local[20],
         "x + 0.3 x²": grid + 0.3 * grid**2,

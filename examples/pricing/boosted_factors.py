@@ -14,7 +14,7 @@ print(len(exact.to_frame()), "rows, exact:", exact.is_exact)
 
 # %%
 
-short = cw.factors(model, policies, bands=8)
+short = cw.factors(model, policies, max_cells=8)
 print(f"{len(short.to_frame())} rows, largest difference {short.largest_difference:.1%}")
 
 # %%

@@ -25,17 +25,19 @@ def test_example_23_accumulated_local_effects_and_partial_dependence(correlated)
     """The derivative is 1 + 2 X₂, whose conditional mean is 1 + 0.6 x₁; the text has 1 + X₂."""
     grid = np.linspace(-2, 2, 41)
     ends = [correlated[:, 0].min(), *grid, correlated[:, 0].max()]
-    ale = cw.effect(interacting, correlated, "x0", kind="ale", grid=ends, bands=0)
+    ale = cw.effect(interacting, correlated, "x0", kind="ale", grid=ends, n_bootstrap=0)
     curve = ale.values[1:-1]
     np.testing.assert_allclose(curve - curve[20], grid + 0.3 * grid**2, atol=0.1)
-    pdp = cw.effect(interacting, correlated, "x0", grid=[-1, 0, 2], bands=0, extrapolation=False)
+    pdp = cw.effect(
+        interacting, correlated, "x0", grid=[-1, 0, 2], n_bootstrap=0, extrapolation=False
+    )
     np.testing.assert_allclose(pdp.values, [-1, 0, 2], atol=1e-9)
 
 
 def test_example_24_marginal_identification(correlated):
     """The components are m₀ = 0.6, m₁ = x₁ - 0.6 and m₁₂ = 2 x₁ x₂ + 0.6."""
     points = [-1.5, 0.0, 2.0]
-    options = {"bands": 0, "extrapolation": False}
+    options = {"n_bootstrap": 0, "extrapolation": False}
     one, other = (
         cw.effect(interacting, correlated, name, grid=points, **options) for name in ("x0", "x1")
     )

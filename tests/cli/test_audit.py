@@ -52,7 +52,7 @@ def test_files_are_a_page_json_a_table_and_a_fair_model(cli, model, claims):
 
 def test_bands_and_graphs_are_read(cli, model, claims):
     Path("graph.txt").write_text("age -> accidents; power -> accidents; region -> accidents")
-    words = ("--protected", "age", "--bands", "40", "--graph", "graph.txt", "--json")
+    words = ("--protected", "age", "--cut-points", "40", "--graph", "graph.txt", "--json")
     document = cli("audit", model, claims, *words).json
     assert [group["age"] for group in document["groups"][0]["groups"]] == [
         "below 40",
@@ -62,11 +62,13 @@ def test_bands_and_graphs_are_read(cli, model, claims):
 
 
 def test_mistakes_are_named_as_they_are_typed(refused, model, claims):
-    assert "--bands 25 --bands 65" in refused("audit", model, claims, "--protected", "age")
+    assert "--cut-points 25 --cut-points 65" in refused(
+        "audit", model, claims, "--protected", "age"
+    )
     assert "needs a decision" in refused("audit", model, claims, "--favourable", "yes")
     assert "--favourable" in refused("audit", model, claims, "--decision", "<= 0.3")
     assert "no column 'gender'" in refused("audit", model, claims, "--protected", "gender")
-    assert "not a list of numbers" in refused("audit", model, claims, "--bands", "a,b")
+    assert "not a list of numbers" in refused("audit", model, claims, "--cut-points", "a,b")
     assert "cycle" in refused("audit", model, claims, "--graph", _cycle())
 
 

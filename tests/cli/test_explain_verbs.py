@@ -41,7 +41,17 @@ def test_two_columns_a_grid_and_a_class(cli, flowers):
     assert cli(*fit).code == 0
     answer = cli(
         *("explain", "effect", "tree.cw", flowers, "length", "width", "--class", "rose"),
-        *("--grid", "1,2,3", "--grid", "0.5,1", "--bands", 0, "--extrapolation", "none", "--json"),
+        *(
+            "--grid",
+            "1,2,3",
+            "--grid",
+            "0.5,1",
+            "--n-bootstrap",
+            0,
+            "--extrapolation",
+            "none",
+            "--json",
+        ),
     )
     assert answer.code == 0, answer.err
     assert answer.json["grid"] == [[1, 2, 3], [0.5, 1]]

@@ -54,7 +54,7 @@ def counted(monkeypatch):
 
 VERBS = {
     "effect": lambda model, data: cw.effect(model, data, "age"),
-    "two columns": lambda model, data: cw.effect(model, data, "age", "power", bands=0),
+    "two columns": lambda model, data: cw.effect(model, data, "age", "power", n_bootstrap=0),
     "ale": lambda model, data: cw.effect(model, data, "age", kind="ale"),
     "component": lambda model, data: cw.effect(model, data, "age", kind="component"),
     "importance": cw.importance,

@@ -18,7 +18,7 @@ def explanations(request, policies):
 @pytest.mark.parametrize("column", ["age", "region"])
 def test_effects_of_parts_are_those_of_the_whole(explanations, kind, column):
     one, two = (
-        why.effect(column, kind=kind, points=12, bands=0, sample=None) for why in explanations
+        why.effect(column, kind=kind, points=12, n_bootstrap=0, sample=None) for why in explanations
     )
     np.testing.assert_array_equal(one.grid[0], two.grid[0])
     np.testing.assert_allclose(one.values, two.values, rtol=1e-9, atol=1e-12)

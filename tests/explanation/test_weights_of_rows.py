@@ -109,7 +109,7 @@ ZERO = int((weights() == 0).sum())
 @pytest.mark.parametrize("points", [None, 6])
 @pytest.mark.parametrize("kind", ["pdp", "ale", "marginal", "supported_pdp", "component", "ice"])
 def test_effects_of_weighted_rows_are_those_of_repeated_rows(both, kind, points):
-    options = {} if kind == "component" else {"bands": 0}
+    options = {} if kind == "component" else {"n_bootstrap": 0}
     for column in both[0].columns:
         if kind == "component" and both[0].about.is_sampled:
             continue  # drawn rows differ
@@ -123,7 +123,7 @@ def test_effects_of_weighted_rows_are_those_of_repeated_rows(both, kind, points)
 @pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 @pytest.mark.parametrize("kind", ["pdp", "ale", "marginal", "supported_pdp"])
 def test_surfaces_of_weighted_rows_are_those_of_repeated_rows(both, kind):
-    weighted, plain = (why.effect("a", "b", kind=kind, points=5, bands=0) for why in both)
+    weighted, plain = (why.effect("a", "b", kind=kind, points=5, n_bootstrap=0) for why in both)
     same_grid(weighted, plain)
     same(weighted, plain, "values", "shares", "outside", "baseline")
 
@@ -208,10 +208,10 @@ def test_curves_keep_the_labels_of_their_rows():
     why = cw.explain(boosted(), frame, weights=weights())
     expected = 1000 + np.flatnonzero(weights())
     for _ in range(2):  # the second time, the rows are known
-        curves = why.effect("a", kind="ice", bands=0, extrapolation=False)
+        curves = why.effect("a", kind="ice", n_bootstrap=0, extrapolation=False)
         np.testing.assert_array_equal(curves.rows, expected)
         assert why.importance(kind="variance").n_rows == len(expected)
     array = cw.explain(lambda X: X[:, 0], frame.to_numpy(), weights=weights())
     np.testing.assert_array_equal(
-        array.effect("x0", kind="ice", bands=0, extrapolation=False).rows, expected - 1000
+        array.effect("x0", kind="ice", n_bootstrap=0, extrapolation=False).rows, expected - 1000
     )

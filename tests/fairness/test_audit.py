@@ -234,14 +234,16 @@ def test_frames_of_every_library_give_the_same(policies):
 
 def test_numbers_are_in_bands(policies):
     model, data = policies
-    groups = cw.audit(model, data, protected="age", bands=[25, 65], causes=False).of("age")
+    groups = cw.audit(model, data, protected="age", cut_points=[25, 65], causes=False).of("age")
     assert groups.names == ("below 25", "25 to below 65", "65 and more")
-    assert len(cw.audit(model, data, protected="age", bands=4, causes=False).of("age").names) == 4
+    assert (
+        len(cw.audit(model, data, protected="age", cut_points=4, causes=False).of("age").names) == 4
+    )
     both = cw.audit(
         model,
         data,
         protected=["age", "power"],
-        bands={"age": [40], "power": [80, 90]},
+        cut_points={"age": [40], "power": [80, 90]},
         causes=False,
     )
     assert len(both.of("age", "power").names) == 6
@@ -315,9 +317,9 @@ def bad(match, credit, **options):
         ("is the target", {"protected": "outcome"}),
         ("at least one column", {"protected": []}),
         ("holds numbers", {"protected": "income"}),
-        ("rising numbers", {"protected": "income", "bands": [2, 1]}),
-        ("has levels", {"protected": "sex", "bands": {"sex": [1]}}),
-        ("no protected column holds numbers", {"protected": "sex", "bands": [1]}),
+        ("rising numbers", {"protected": "income", "cut_points": [2, 1]}),
+        ("has levels", {"protected": "sex", "cut_points": {"sex": [1]}}),
+        ("no protected column holds numbers", {"protected": "sex", "cut_points": [1]}),
         ("is no group", {"reference": "x"}),
         ("there is no decision", {"reference": "best"}),
         ("has 2", {"reference": "plain"}),
@@ -401,7 +403,7 @@ def test_the_gap_is_shared_out_and_the_model_has_rivals(policies):
 
 def test_what_cannot_be_shared_out_has_a_remark(policies):
     model, data = policies
-    result = cw.audit(model, data, protected="age", bands=[40])
+    result = cw.audit(model, data, protected="age", cut_points=[40])
     assert not result.gaps
     assert any("bands" in note for note in result.notes)
 

@@ -80,7 +80,7 @@ def test_differences_are_moved_and_stretched_with_the_calibration(calibrate):
 
 def test_bands_keep_the_total(policies):
     fair = cw.fair(cw.learner("gam").fit(policies), policies)
-    few = cw.factors(fair, policies, bands=5)
+    few = cw.factors(fair, policies, max_cells=5)
     assert not few.is_exact
     assert "gender" not in few.banded
     weights = policies.weights

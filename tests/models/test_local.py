@@ -173,7 +173,7 @@ def test_a_table_goes_through_fit_file_and_effect(tmp_path):
     model = cw.learner("local").fit(data)
     cw.save(model, tmp_path / "model.cw")
     np.testing.assert_array_equal(cw.load(tmp_path / "model.cw").predict(data), model.predict(data))
-    effect = cw.effect(model, data, "x", bands=0)
+    effect = cw.effect(model, data, "x", n_bootstrap=0)
     known = np.isfinite(effect.grid[0])
     error = np.abs(effect.values[known] - np.sin(effect.grid[0][known])).max()
     assert error < 0.3

@@ -199,9 +199,11 @@ def test_a_figure_says_that_extreme_curves_are_cut_off():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     X[0, 1] = 100.0
-    figure = cw.effect(lambda X: X[:, 0] + X[:, 1], X, "x0", kind="ice", bands=0).plot().to_dict()
+    figure = (
+        cw.effect(lambda X: X[:, 0] + X[:, 1], X, "x0", kind="ice", n_bootstrap=0).plot().to_dict()
+    )
     assert "cut off" in " ".join(figure["title"]["subtitle"])
-    calm = cw.effect(lambda X: X[:, 0], X, "x0", kind="ice", bands=0).plot().to_dict()
+    calm = cw.effect(lambda X: X[:, 0], X, "x0", kind="ice", n_bootstrap=0).plot().to_dict()
     assert "cut off" not in " ".join(calm["title"]["subtitle"])
 
 
@@ -226,7 +228,7 @@ def _layers(spec):
 def test_observed_and_predicted_means_are_lines_beside_an_effect(beside, column, kind):
     explained, evaluated = beside
     by = evaluated.by(column)
-    effect = explained.effect(column, kind=kind, exact=False, bands=0)
+    effect = explained.effect(column, kind=kind, exact=False, n_bootstrap=0)
     spec = effect.plot(observed=by).to_dict()
     named = [part for part in _layers(spec) if str(part.get("name", "")).startswith("observed")]
     colours = {tuple(part["encoding"]["color"]["scale"]["domain"][1:]) for part in named}
@@ -248,7 +250,7 @@ def test_observed_and_predicted_means_are_lines_beside_an_effect(beside, column,
 def test_means_are_not_drawn_beside_what_they_cannot_be_compared_with(beside):
     explained, evaluated = beside
     by = evaluated.by("age")
-    plain = explained.effect("age", kind="ice", exact=False, bands=0, derivative=True)
+    plain = explained.effect("age", kind="ice", exact=False, n_bootstrap=0, derivative=True)
     assert "observed" not in str(plain.plot(observed=by).to_dict())
-    other = explained.effect("power", kind="pdp", exact=False, bands=0)
+    other = explained.effect("power", kind="pdp", exact=False, n_bootstrap=0)
     assert "observed" not in str(other.plot(observed=by).to_dict())

@@ -467,7 +467,7 @@ def _compare(
     seed: int,
 ) -> ColumnAgreement:
     plain = EffectOptions(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
-    narrow = replace(plain, kind="ale", bands=_DRAWS, confidence=0.95, extrapolation=False)
+    narrow = replace(plain, kind="ale", n_bootstrap=_DRAWS, confidence=0.95, extrapolation=False)
     each = measured_effect(explanation, [name], plain, predictor=predictor, rows=rows)
     local = measured_effect(explanation, [name], narrow, predictor=predictor, rows=rows)
     scale = spread or 1.0

@@ -175,7 +175,7 @@ def effect(
     scale: str | None = None,
     centred: bool | None = None,
     derivative: bool = False,
-    bands: int = 200,
+    n_bootstrap: int = 200,
     band: BandChoice = "auto",
     confidence: float = 0.9,
     n_refits: int = 0,
@@ -234,7 +234,7 @@ def effect(
         only "ale" is.
     derivative
         For "ice": slopes instead of curves.
-    bands
+    n_bootstrap
         Bootstrap draws of the rows for a pointwise band; 0 for no band at all.
     band
         What the band shows. "rows": how far the average could move with other rows, for this model
@@ -300,7 +300,7 @@ def effect(
         scale=scale,
         centred=centred,
         derivative=derivative,
-        bands=bands,
+        n_bootstrap=n_bootstrap,
         band=band,
         confidence=confidence,
         n_refits=n_refits,

@@ -20,8 +20,8 @@ from clearwood.fairness.groups.decisions import Decision, read_decision
 from clearwood.fairness.groups.grouping import (
     Grouping,
     Standing,
-    bands_by_column,
     cross,
+    cut_points_by_column,
     group_by,
     protected_names,
 )
@@ -53,7 +53,7 @@ def audit(
     permitted: Sequence[str] | None = None,
     decision: str | None = None,
     favourable: bool | str | None = None,
-    bands: Any = None,
+    cut_points: Any = None,
     crossed: bool = True,
     reference: str | Mapping[str, str] = "largest",
     test: Any = None,
@@ -92,7 +92,7 @@ def audit(
         ("top 20 %"), or "median". Needs `favourable`.
     favourable
         Whether people want to be selected: True or "yes", False or "no".
-    bands
+    cut_points
         For protected columns of numbers: the values between bands, such as ``[25, 65]``, or how
         many bands; by column if there are several.
     crossed
@@ -164,7 +164,7 @@ def audit(
     others = _others(audited, names, permitted)
     conditions = _conditions(audited, names, others, graph)
     columns = [audited.table.column(name) for name in names]
-    in_bands = bands_by_column(bands, columns)
+    in_bands = cut_points_by_column(cut_points, columns)
     singles = [
         group_by(column.take(audited.rows), audited.weights, in_bands.get(column.name))
         for column in columns

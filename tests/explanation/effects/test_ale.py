@@ -229,7 +229,7 @@ def test_band_of_an_accumulated_effect_covers_the_truth():
             kind="ale",
             points=6,
             centred=False,
-            bands=200,
+            n_bootstrap=200,
             extrapolation=False,
             seed=seed,
         )

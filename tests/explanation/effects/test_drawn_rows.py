@@ -26,7 +26,7 @@ def why():
 def test_the_band_of_drawn_rows_covers_the_curve_of_all_rows(why, kind, points, least):
     covered = []
     for seed in range(40):
-        options = EffectOptions(kind=kind, points=points, sample=250, seed=seed, bands=200)
+        options = EffectOptions(kind=kind, points=points, sample=250, seed=seed, n_bootstrap=200)
         some = measured_effect(why, ["x0"], options)
         if not seed:
             n_points = len(some.grid[0]) - (kind == "ale")

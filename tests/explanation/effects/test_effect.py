@@ -116,7 +116,7 @@ def test_forests_give_the_same_numbers_exactly_and_batched(depth):
 
 def test_linear_models_are_read_off_exactly():
     data = cw.datasets.load("diabetes")
-    found = measured_effect(cw.learner("ols").fit(data), data, "bmi", bands=50)
+    found = measured_effect(cw.learner("ols").fit(data), data, "bmi", n_bootstrap=50)
     slope = np.diff(found.values) / np.diff(found.grid[0])
     assert found.exact
     np.testing.assert_allclose(slope, slope[0], rtol=1e-6)
@@ -146,7 +146,7 @@ def test_centred_curves_start_at_zero_and_slopes_are_derivatives():
 def test_bootstrap_band_is_the_standard_error_of_the_mean():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(400, 2))
-    found = measured_effect(lambda X: X[:, 1], X, "x0", bands=2000, extrapolation=False)
+    found = measured_effect(lambda X: X[:, 1], X, "x0", n_bootstrap=2000, extrapolation=False)
     width = (found.high - found.low) / 2
     np.testing.assert_allclose(width, 1.645 * X[:, 1].std() / 20, rtol=0.08)
 
@@ -157,7 +157,9 @@ def test_band_of_an_exact_curve_is_that_of_a_batched_one():
     widths = [
         np.mean(found.high - found.low)
         for exact in (True, False)
-        for found in [measured_effect(model, X, "x0", exact=exact, bands=400, extrapolation=False)]
+        for found in [
+            measured_effect(model, X, "x0", exact=exact, n_bootstrap=400, extrapolation=False)
+        ]
     ]
     assert widths[0] == pytest.approx(widths[1], rel=0.15)
 
@@ -305,7 +307,7 @@ def test_results_are_given_as_frame_and_json_and_picture():
 
     iris = cw.datasets.load("wine")
     model = cw.learner("gbm", max_iter=5).fit(iris)
-    found = measured_effect(model, iris, iris.features[0], bands=20)
+    found = measured_effect(model, iris, iris.features[0], n_bootstrap=20)
     frame = found.to_frame("pandas")
     assert len(frame) == 3 * len(found.grid[0])
     assert {"output", "pdp", "low", "high", "share", "outside"} <= set(frame.columns)
@@ -313,7 +315,9 @@ def test_results_are_given_as_frame_and_json_and_picture():
     assert "Partial dependence" in repr(found)
     assert "<table" in found._repr_html_()
     for kind, names in (("pdp", 1), ("ice", 1), ("ale", 1), ("ale", 2), ("pdp", 2)):
-        made = measured_effect(model, iris, iris.features[:names], kind=kind, points=5, bands=10)
+        made = measured_effect(
+            model, iris, iris.features[:names], kind=kind, points=5, n_bootstrap=10
+        )
         assert made.plot().to_dict()["description"].startswith(made.title)
 
 

@@ -131,7 +131,7 @@ def test_ten_thousand_levels_show_the_most_common_and_say_so():
     [
         ({"points": 1}, "at least 2"),
         ({"confidence": 90}, "between 0 and 1"),
-        ({"bands": -1}, "number of draws"),
+        ({"n_bootstrap": -1}, "number of draws"),
         ({"sample": 1}, "sample=1: it must be a whole number of at least 2"),
         ({"points": "many"}, "points='many': it must be a whole number of at least 2"),
         ({"confidence": "high"}, "confidence='high': it must lie between 0 and 1"),

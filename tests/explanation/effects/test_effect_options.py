@@ -70,7 +70,7 @@ def test_given_levels_and_dates(library, kind):
     data = cw.read(frame, target="y")
     model = cw.learner("tree").fit(data)
     given = data if library == "table" else frame
-    options = {"kind": kind, "extrapolation": False, "bands": 0}
+    options = {"kind": kind, "extrapolation": False, "n_bootstrap": 0}
     with pytest.warns(cw.ClearwoodWarning) if kind == "ale" else nullcontext():
         found = cw.effect(model, given, "town", grid=["c", "a"], **options)
     assert found.grid[0].tolist() == ["c", "a"]

@@ -182,7 +182,7 @@ def test_several_classes_have_their_own_band_before_the_link_only(hand_made, dat
     model = hand_made.Classes(own, labels=("a", "b", "c"))
     margin = cw.effect(model, data, "x2", kind="component", points=5)
     assert margin.low.shape == margin.values.shape == (5, 3)
-    shown = cw.effect(model, data, "x2", points=5, bands=20, extrapolation=False)
+    shown = cw.effect(model, data, "x2", points=5, n_bootstrap=20, extrapolation=False)
     assert shown.band == "rows"
     with pytest.raises(InputError, match="own band is for its score before softmax"):
         cw.effect(model, data, "x2", band="model")
@@ -196,10 +196,10 @@ def test_a_centred_curve_keeps_the_width_of_its_band(model, data):
 
 
 def test_bands_over_rows_and_no_bands_can_be_chosen(model, data):
-    rows = cw.effect(model, data, "x2", points=6, band="rows", bands=50, extrapolation=False)
+    rows = cw.effect(model, data, "x2", points=6, band="rows", n_bootstrap=50, extrapolation=False)
     assert (rows.band, rows.standard_errors) == ("rows", None)
     for kind in ("pdp", "component"):
-        none = cw.effect(model, data, "x2", kind=kind, bands=0, extrapolation=False)
+        none = cw.effect(model, data, "x2", kind=kind, n_bootstrap=0, extrapolation=False)
         assert (none.low, none.band) == (None, None)
 
 

@@ -52,7 +52,7 @@ def test_levels_are_told_from_lowest_to_highest_and_rare_ones_are_not():
     price = {"Bern": 1.0, "Chur": 2.0, "Ulm": 9.0}
     data = {"town": town, "x": np.sin(np.arange(200.0))}
     effect = cw.effect(
-        lambda frame: np.array([price[t] for t in frame["town"]]), data, "town", bands=0
+        lambda frame: np.array([price[t] for t in frame["town"]]), data, "town", n_bootstrap=0
     )
     shape = shape_of(effect)
     assert shape.trend == "levels"
@@ -64,7 +64,7 @@ def test_a_curve_that_leaves_the_data_everywhere_is_told_whole_and_that_is_said(
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     twins = np.column_stack([x, x + rng.normal(0, 0.01, 300)])
-    effect = cw.effect(lambda X: X[:, 0], twins, "x0", points=30, bands=0)
+    effect = cw.effect(lambda X: X[:, 0], twins, "x0", points=30, n_bootstrap=0)
     everywhere = replace(effect, outside=np.ones(len(effect.grid[0])))
     shape = shape_of(everywhere)
     assert not shape.is_within
@@ -79,7 +79,7 @@ def test_a_curve_that_leaves_the_data_everywhere_is_told_whole_and_that_is_said(
 
 def curve(values, *, outside=(), at=None, missing=None):
     """Make an effect with these values at 0, 1, 2, ..."""
-    plain = cw.effect(lambda X: X[:, 0], np.arange(10.0)[:, None], "x0", bands=0)
+    plain = cw.effect(lambda X: X[:, 0], np.arange(10.0)[:, None], "x0", n_bootstrap=0)
     grid = np.arange(len(values), dtype=float) if at is None else np.asarray(at)
     if missing is not None:
         grid, values = np.append(grid, np.nan), [*values, missing]
@@ -189,10 +189,10 @@ def test_levels_that_are_rare_or_unsupported_are_counted():
 
 
 def test_a_sentence_tells_how_many_of_the_rows_it_is_averaged_over():
-    some = cw.effect(lambda X: X[:, 0], X, "x0", sample=20, bands=0)
+    some = cw.effect(lambda X: X[:, 0], X, "x0", sample=20, n_bootstrap=0)
     assert (some.n_rows, some.n_data) == (20, 80)
     assert some.sentence.endswith("; averaged over 20 of 80 rows.")
-    every = cw.effect(lambda X: X[:, 0], X, "x0", bands=0)
+    every = cw.effect(lambda X: X[:, 0], X, "x0", n_bootstrap=0)
     assert every.n_data is None
     assert "averaged over" not in every.sentence
     assert every.sentence in repr(every)

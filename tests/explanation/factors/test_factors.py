@@ -142,10 +142,10 @@ def test_classes_without_probabilities_are_refused_with_what_to_fit():
         cw.factors(cw.learner("hyperplane").fit(data), data)
 
 
-@pytest.mark.parametrize("bands", [1, 2.5, True])
-def test_bands_are_a_whole_number(boosted, policies, bands):
+@pytest.mark.parametrize("max_cells", [1, 2.5, True])
+def test_bands_are_a_whole_number(boosted, policies, max_cells):
     with pytest.raises(InputError, match="whole number of at least 2"):
-        cw.factors(boosted, policies, bands=bands)
+        cw.factors(boosted, policies, max_cells=max_cells)
 
 
 CURVES = [
@@ -175,7 +175,7 @@ def test_curves_of_polynomials_are_exact_everywhere(policies, name, settings):
 
 def test_bands_state_what_they_cost(policies):
     model = cw.learner("gam").fit(policies)
-    few, many = (cw.factors(model, policies, bands=n) for n in (5, 40))
+    few, many = (cw.factors(model, policies, max_cells=n) for n in (5, 40))
     for factors in (few, many):
         assert not factors.is_exact
         assert "age" in factors.banded
@@ -194,11 +194,11 @@ def test_a_curve_below_zero_is_compared_by_squared_error(policies):
     """Deviances of counts need positive predictions, which a spline need not give."""
     model = cw.learner("spline").fit(policies)
     assert model.predict(policies).min() < 0
-    assert cw.factors(model, policies, bands=20).losses.name == "mean squared error"
+    assert cw.factors(model, policies, max_cells=20).losses.name == "mean squared error"
 
 
 def test_steps_are_joined_only_if_bands_are_wanted(boosted, policies, table):
-    few = cw.factors(boosted, policies, bands=3)
+    few = cw.factors(boosted, policies, max_cells=3)
     assert few.banded
     assert not few.is_exact
     assert table.banded == ()

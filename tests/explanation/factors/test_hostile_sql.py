@@ -92,7 +92,7 @@ def test_databases_add_up_the_same_points_as_the_library(trained, name, settings
     bands = settings.get("bands")
     own = {key: value for key, value in settings.items() if key != "bands"}
     model = cw.learner(name, **own).fit(data)
-    factors = cw.factors(model, data, bands=bands, points=(600, 50, 20))
+    factors = cw.factors(model, data, max_cells=bands, points=(600, 50, 20))
     rows = made(N, 2, hostile=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cw.ClearwoodWarning)

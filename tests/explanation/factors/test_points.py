@@ -142,10 +142,10 @@ def test_points_that_are_far_apart_are_rounded_as_well(card):
 def test_a_curve_and_a_rate_have_no_points():
     data = cw.read(loans(), target="default")
     model = cw.learner("logistic").fit(data)
-    with pytest.raises(InputError, match=r"has a curve, which has no bands.*bands=6"):
+    with pytest.raises(InputError, match=r"has a curve, which has no bands.*max_cells=6"):
         cw.factors(model, data, points=(600, 50, 20))
     # what the hint says works: lines get bands too
-    table = cw.factors(model, data, bands=6, points=(600, 50, 20))
+    table = cw.factors(model, data, max_cells=6, points=(600, 50, 20))
     [income] = [term for term in table.points.terms if term.columns == ("income",)]
     assert len(income.axes[0].cuts) == 5
     odds = 1 / table.points.probability(table.points.of(data)) - 1

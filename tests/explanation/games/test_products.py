@@ -188,9 +188,9 @@ def test_the_margin_is_the_score_itself(kind, hand_made, data):
     own = hand_made.parts(n_outputs, link=kind)
     labels = ("a", "b", "c") if n_outputs == 3 else ("no", "yes")
     model = hand_made.Score(own) if kind == "log" else hand_made.Classes(own, labels=labels)
-    dependence = cw.effect(model, data, "x2", scale="margin", bands=0, extrapolation=False)
+    dependence = cw.effect(model, data, "x2", scale="margin", n_bootstrap=0, extrapolation=False)
     sampled = cw.effect(
-        model, data, "x2", scale="margin", bands=0, exact=False, extrapolation=False
+        model, data, "x2", scale="margin", n_bootstrap=0, exact=False, extrapolation=False
     )
     assert (dependence.exact, sampled.exact) == (True, False)
     assert_allclose(dependence.values, sampled.values, atol=1e-8)

@@ -72,7 +72,7 @@ def test_the_logistic_function_of_the_margin_is_the_probability(model, rows):
 def test_the_exponential_of_the_margin_is_the_prediction(model, rows):
     model.fit(rows, 1.0 + np.round(np.exp(rows[:, 0])))
     np.testing.assert_allclose(np.exp(on(model, rows, "margin")), model.predict(rows))
-    assert cw.effect(model, rows, "x0", scale="margin", bands=0).unit.is_before_link
+    assert cw.effect(model, rows, "x0", scale="margin", n_bootstrap=0).unit.is_before_link
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), SVR()], ids=named)

@@ -25,7 +25,7 @@ def audit(
     permitted: list[str] | None = None,
     decision: str | None = None,
     favourable: str | None = None,
-    bands: list[str] | None = None,
+    cut_points: list[str] | None = None,
     crossed: bool | None = None,
     reference: str = "largest",
     test: Path | None = None,
@@ -60,7 +60,7 @@ def audit(
         "median".
     favourable : yes|no
         Whether people want to be selected.
-    bands : NUMBER,... or COLUMN=NUMBER,...
+    cut_points : NUMBER,... or COLUMN=NUMBER,...
         For protected columns of numbers, the values between bands: 25,65. Repeatable.
     crossed
         Whether pairs of protected columns are crossed, as they are by default.
@@ -115,7 +115,7 @@ def audit(
         permitted=permitted or None,
         decision=decision,
         favourable=favourable,
-        bands=_bands(bands),
+        cut_points=_cut_points(cut_points),
         crossed=crossed is not False,
         reference=reference,
         test=tested,
@@ -140,7 +140,7 @@ def audit(
     print_text(*(f"Wrote {path}" for path in made))
 
 
-def _bands(texts: list[str] | None) -> Any:
+def _cut_points(texts: list[str] | None) -> Any:
     """Read values between bands, or such values by column.
 
     Examples
@@ -157,10 +157,10 @@ def _bands(texts: list[str] | None) -> Any:
             by_column.setdefault(name, []).extend(float(value) for value in values.split(","))
         except ValueError:
             raise InputError(
-                f"--bands {typed!r} is not a list of numbers",
-                parameter="bands",
+                f"--cut-points {typed!r} is not a list of numbers",
+                parameter="cut_points",
                 value=typed,
-                hint="write it like --bands 25,65 or --bands age=25,65",
+                hint="write it like --cut-points 25,65 or --cut-points age=25,65",
             ) from None
     return by_column[""] if list(by_column) == [""] else by_column
 

@@ -226,7 +226,7 @@ def export(
     path: Path | None = None,
     table: str = "data",
     base: list[str] | None = None,
-    bands: int | None = None,
+    max_cells: int | None = None,
     errors: str = "auto",
     points: str | None = None,
     cutoff: float | None = None,
@@ -251,7 +251,7 @@ def export(
     base : COLUMN=VALUE
         The level, or a number, that the others of a column are compared with; by default the one of
         most weight. Repeatable.
-    bands : N
+    max_cells : N
         The most cells of a column of numbers.
     errors : KIND|N
         Standard errors: model, robust, cluster or none, or a number of refits to resampled rows,
@@ -275,21 +275,21 @@ def export(
     if to == "scorecard":
         from clearwood.cli.verbs.points import export_points
 
-        export_points(files, path, points, cutoff, bands, reading, force=force, as_json=json)
+        export_points(files, path, points, cutoff, max_cells, reading, force=force, as_json=json)
         return
     if len(files) > 1 or to in ("factors", "nomogram"):
         from clearwood.cli.verbs.points import read_points
 
         options = {
             "base": pairs("--base", base or (), example="region=town"),
-            "bands": bands,
+            "max_cells": max_cells,
             "errors": int(errors) if errors.isdecimal() else errors,
             "points": read_points(points),
             "rebalance": rebalance,
         }
         _export_factors(files, to, path, table, options, reading, force=force, as_json=json)
         return
-    if base or bands is not None or errors != "auto" or points is not None or rebalance:
+    if base or max_cells is not None or errors != "auto" or points is not None or rebalance:
         raise InputError("a tree has no factors", hint="name a model, and DATA after it.")
     tree = files[0]
     from clearwood.cli.support.files import check_output

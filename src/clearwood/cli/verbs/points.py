@@ -15,7 +15,7 @@ def export_points(
     path: Path | None,
     points: str | None,
     cutoff: float | None,
-    bands: int | None,
+    max_cells: int | None,
     reading: Reading,
     *,
     force: bool,
@@ -38,7 +38,7 @@ def export_points(
     fitted = cw.load(model)
     table = reading.table_for(fitted, data)
     chosen = read_points(points) or USUAL_POINTS
-    result = cw.factors(fitted, table, bands=bands, points=chosen, cutoff=cutoff).points
+    result = cw.factors(fitted, table, max_cells=max_cells, points=chosen, cutoff=cutoff).points
     show(result, [] if path is None else [path], force=force, as_json=as_json, table=False)
 
 

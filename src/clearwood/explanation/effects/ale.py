@@ -279,11 +279,11 @@ def ale(request: EffectRequest) -> MeasuredEffect:
         values = [axis.values for axis in axes]
         notes = _surface_notes(local, axes)
     drawn = None
-    if options.bands:
+    if options.n_bootstrap:
         drawn = np.concatenate(
             [
                 local.accumulate(block, centred=options.is_centred)
-                for block in resampled_weights(local.weights, options.bands, request.seed)
+                for block in resampled_weights(local.weights, options.n_bootstrap, request.seed)
             ]
         )
     return MeasuredEffect(

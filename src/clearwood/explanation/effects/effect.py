@@ -80,7 +80,7 @@ def effect(
     scale: str | None = None,
     centred: bool | None = None,
     derivative: bool = False,
-    bands: int = 200,
+    n_bootstrap: int = 200,
     band: BandChoice = "auto",
     confidence: float = 0.9,
     n_refits: int = 0,
@@ -103,7 +103,7 @@ def effect(
     if kind == "component":
         # what is wrong with the options is an error for components too
         chosen = EffectOptions(
-            kind=kind, points=points, bands=bands, band=band, confidence=confidence
+            kind=kind, points=points, n_bootstrap=n_bootstrap, band=band, confidence=confidence
         )
         result = _component(explanation, names, chosen, output, scale)
         return noting_zero_weights(_with_gaps(result, explanation), n_zero)
@@ -115,7 +115,7 @@ def effect(
         scale=scale,
         centred=centred,
         derivative=derivative,
-        bands=bands,
+        n_bootstrap=n_bootstrap,
         band=band,
         confidence=confidence,
         sample=sample,
@@ -195,7 +195,7 @@ def _component(
     )
     if options.band != "auto" and result.band not in get_args(SpreadSource):
         raise no_own_band("this model does not know how far its components vary")
-    if not options.bands:
+    if not options.n_bootstrap:
         result = replace(
             result, low=None, high=None, band=None, band_freedom=np.inf, is_simultaneous=False
         )
@@ -208,7 +208,7 @@ def _refits(
 ) -> Floats:
     """Compute the effect for models fitted to resampled rows, at the same rows and grid."""
     seed = explanation.seed if options.seed is None else options.seed
-    plain = replace(options, bands=0, exact=False, extrapolation=False, time_limit=None)
+    plain = replace(options, n_bootstrap=0, exact=False, extrapolation=False, time_limit=None)
     models = refitted(explanation.model, explanation.data, y, draws, seed)
     return np.stack(
         [

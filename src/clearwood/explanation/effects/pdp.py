@@ -81,7 +81,7 @@ def own_band(
         None where another band is wanted, or the model does not know its own.
     """
     options = request.options
-    if not options.bands or options.band == "rows":
+    if not options.n_bootstrap or options.band == "rows":
         return None
     is_demanded = options.band != "auto"
     explanation, predictor = request.explanation, request.predictor
@@ -165,8 +165,8 @@ def marginal(request: EffectRequest) -> MeasuredEffect:
     cells = points.cells()[request.rows]
     means = _means(predicted, cells, request.weights, points.size)
     replicates = None
-    if request.options.bands:
-        drawn = resampled_weights(request.weights, request.options.bands, request.seed)
+    if request.options.n_bootstrap:
+        drawn = resampled_weights(request.weights, request.options.n_bootstrap, request.seed)
         replicates = np.stack(
             [_means(predicted, cells, w, points.size) for block in drawn for w in block]
         )
@@ -376,7 +376,7 @@ def _with_band(request: EffectRequest, points: GridPoints, values: Floats) -> Me
     """
     replicates, stopped = None, None
     band = own_band(request, points, values)
-    if request.options.bands and band is None:
+    if request.options.n_bootstrap and band is None:
         size = min(len(request.rows), _ROWS_FOR_BAND)
         chosen = np.random.default_rng(request.seed).choice(len(request.rows), size, replace=False)
         some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)

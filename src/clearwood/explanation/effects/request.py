@@ -41,7 +41,7 @@ class EffectOptions:
     scale: str | None = None
     centred: bool | None = None
     derivative: bool = False
-    bands: int = 0
+    n_bootstrap: int = 0
     band: BandChoice = "auto"
     confidence: float = 0.9
     sample: int | None = None
@@ -56,7 +56,9 @@ class EffectOptions:
             raise unknown_choice("kind", self.kind, TITLES)
         if self.points is not None:
             check_whole("points", self.points, 2)
-        check_whole("bands", self.bands, 0, hint="it is a number of draws, 0 for no band.")
+        check_whole(
+            "n_bootstrap", self.n_bootstrap, 0, hint="it is a number of draws, 0 for no band."
+        )
         if self.band not in get_args(BandChoice):
             raise unknown_choice("band", self.band, get_args(BandChoice))
         if self.band in ("model", "simultaneous") and self.kind not in _OWN_BANDS:
@@ -175,9 +177,9 @@ class EffectRequest:
 
     def replicates(self, each: Floats) -> Floats | None:
         """Average what was computed for each row under each draw of the rows; None for no band."""
-        if not self.options.bands:
+        if not self.options.n_bootstrap:
             return None
-        return mean_replicates(each, self.weights, self.options.bands, self.seed)
+        return mean_replicates(each, self.weights, self.options.n_bootstrap, self.seed)
 
     def measured(
         self,

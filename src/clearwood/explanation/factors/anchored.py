@@ -91,9 +91,9 @@ class Anchored:
         if n_cells > self.most_cells:
             raise InputError(
                 f"the pairs of columns have {n_cells:,} cells",
-                parameter="bands",
-                value=self.cells.bands,
-                hint=words("allow fewer cells of a column: ", Option("bands", 20), "."),
+                parameter="max_cells",
+                value=self.cells.max_cells,
+                hint=words("allow fewer cells of a column: ", Option("max_cells", 20), "."),
             )
         singles = [self._grid((k,)) for k in self.base_at]
         # all columns at once, as each call encodes whole rows

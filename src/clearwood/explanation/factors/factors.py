@@ -55,7 +55,7 @@ def factors(
     data: Any,
     base: Mapping[str, Any] | None = None,
     *,
-    bands: int | None = None,
+    max_cells: int | None = None,
     errors: StandardErrors | Literal["none"] | int = "auto",
     confidence: float = 0.9,
     points: tuple[float, float, float] | None = None,
@@ -70,7 +70,7 @@ def factors(
     log link, the prediction is the base value times one relativity for each column and pair.
 
     Steps, levels and curves made of polynomials (lines, splines, hinges) are written exactly. Other
-    curves, and all of them with ``bands``, are replaced by cells: the table is then an
+    curves, and all of them with ``max_cells``, are replaced by cells: the table is then an
     approximation, and states the largest error, the loss and the factor that restores the total.
 
     Parameters
@@ -86,7 +86,7 @@ def factors(
     base
         What cells are compared with: ``{"region": "town", "age": 40}``. By default the level, or
         the cell of numbers, of most weight and exposure; of a curve, the median.
-    bands
+    max_cells
         The most cells of a column of numbers, also for curves that could be written exactly. Cells
         are chosen by weighted least squares: the scores of the rows differ as little as possible
         from their mean in each cell.
@@ -125,22 +125,22 @@ def factors(
     >>> bool(abs(table.predict(policies) / model.predict(policies) - 1).max() < 1e-12)
     True
     """
-    if bands is not None:
-        check_whole("bands", bands, 2, or_none=True)
+    if max_cells is not None:
+        check_whole("max_cells", max_cells, 2, or_none=True)
     check_errors(errors)
     chosen = _chosen_base(base)
     check_confidence(confidence)
     if isinstance(model, Sequence):
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
-        return _product(model, data, chosen, bands, confidence, seed, rebalance=rebalance)
+        return _product(model, data, chosen, max_cells, confidence, seed, rebalance=rebalance)
     if rebalance:
         hint = words("fit the model with ", Option("rebalance", value=True), ".")
         raise bad_value("rebalance", rebalance, "it is for several models", hint=hint)
     if hasattr(model, "__clearwood_factors__"):
         if points is not None:
             raise bad_value("points", points, "points are of a learner")
-        options = {"bands": bands, "errors": errors, "confidence": confidence, "seed": seed}
+        options = {"max_cells": max_cells, "errors": errors, "confidence": confidence, "seed": seed}
         return _of_averaged(model, data, chosen, options)
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
@@ -151,7 +151,7 @@ def factors(
         _game(learner, table),
         as_table(table, schema=learner.schema_),
         _weights(table),
-        bands,
+        max_cells,
     )
     result, anchored = _single(cells, table, chosen, seed)
     if points is not None:
@@ -261,7 +261,7 @@ def _product(
     models: Sequence[Any],
     data: Any,
     base: dict[str, Any],
-    bands: int | None,
+    max_cells: int | None,
     confidence: float,
     seed: int,
     *,
@@ -302,7 +302,7 @@ def _product(
                 hint=words("fit ", Call("learner", ("'glm'",)), " to counts or amounts."),
             )
         mine = {name: value for name, value in chosen.items() if name in game.columns}
-        result, _ = _single(ModelCells(learner, game, own, weights, bands), own, mine, seed)
+        result, _ = _single(ModelCells(learner, game, own, weights, max_cells), own, mine, seed)
         tables.append(replace(result, sha256=_sha256(learner)))
         chosen = {**result.base, **chosen}
     result = compared_product(product_of(tables), learners, rows, weights, seed)

@@ -58,7 +58,7 @@ class ModelCells:
         The model.
     table, weights
         Its features in the rows of the data, and their weights, which sum to one.
-    bands
+    max_cells
         The most cells of a column of numbers.
     pieces
         Whether curves may be written as polynomials.
@@ -68,7 +68,7 @@ class ModelCells:
     game: Game
     table: Table
     weights: Floats
-    bands: int | None
+    max_cells: int | None
     pieces: bool = True
 
     @cached_property
@@ -283,7 +283,7 @@ class ModelCells:
                 return "curve"
         if not fitted[:, 1:].any():
             return "steps"
-        return "pieces" if self.bands is None else "curve"
+        return "pieces" if self.max_cells is None else "curve"
 
     @cached_property
     def _fine(self) -> dict[int, Floats]:
@@ -306,7 +306,7 @@ class ModelCells:
         most = {}
         for k in self.numbers():
             smooth = self._shapes[k] == "curve"
-            allowed = self.bands or (_BANDS if smooth else None)
+            allowed = self.max_cells or (_BANDS if smooth else None)
             if k not in self.pieced and allowed and (smooth or len(self._fine[k]) >= allowed):
                 most[k] = allowed
         axes = {k: FactorAxis(self.column(k).name, None, self._fine[k]) for k in most}

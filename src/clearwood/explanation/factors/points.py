@@ -360,7 +360,7 @@ def points_of(
                 f"column {' and '.join(term.columns)!r} has a curve, which has no bands",
                 parameter="points",
                 value=points,
-                hint=words("set ", Option("bands", 6), ", or fit 'scorecard'."),
+                hint=words("set ", Option("max_cells", 6), ", or fit 'scorecard'."),
             )
     rows = as_table(table, schema=factors.schema)
     weight = np.ones(table.n_rows) if table.weights is None else table.weights

@@ -25,8 +25,8 @@ from clearwood.table import (
 __all__ = [
     "Grouping",
     "Standing",
-    "bands_by_column",
     "cross",
+    "cut_points_by_column",
     "distinct",
     "group_by",
     "groups_of",
@@ -224,7 +224,7 @@ def _column(table: Table, name: Any) -> Column:
         ) from None
 
 
-def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
+def group_by(column: Column, weights: Floats, cut_points: Any = None) -> Grouping:
     """Return the groups of one protected column, missing values as one of their own.
 
     Parameters
@@ -233,7 +233,7 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
         The protected column.
     weights
         Of the rows; those of weight 0 belong to a group and do not make one.
-    bands
+    cut_points
         For numbers: the values at which one band ends and the next begins, or how many bands of
         about equal weight. Few different whole numbers are groups without bands.
 
@@ -244,8 +244,10 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
     ('below 25', '25 to below 65', '65 and more', 'missing')
     """
     if column.is_coded:
-        if bands is not None:
-            raise bad_value("bands", bands, f"{column.name!r} has levels, and bands are of numbers")
+        if cut_points is not None:
+            raise bad_value(
+                "cut_points", cut_points, f"{column.name!r} has levels, and bands are of numbers"
+            )
         names, codes = list(column.levels), column.values.astype(np.intp)
     elif column.kind is Kind.TEXT:
         raise InputError(
@@ -254,12 +256,12 @@ def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
             value=column.name,
             hint="an audit compares groups: turn it into a column of few levels.",
         )
-    elif bands is None and has_levels(column):
+    elif cut_points is None and has_levels(column):
         distinct, where = np.unique(column.values[~column.missing], return_inverse=True)
         names, codes = [number_text(value) for value in distinct], np.full(len(column), -1, np.intp)
         codes[~column.missing] = where
     else:
-        names, codes = _banded(column, weights, bands)
+        names, codes = _banded(column, weights, cut_points)
     known = (codes >= 0) & (weights > 0)
     used = np.flatnonzero(np.bincount(codes[known], minlength=len(names)))
     if len(used) > MOST_LEVELS:
@@ -371,7 +373,7 @@ def has_levels(column: Column) -> bool:
     return column.is_coded or (column.kind in NUMERIC and are_few_levels(column.values))
 
 
-def _banded(column: Column, weights: Floats, bands: Any) -> tuple[list[str], Index]:
+def _banded(column: Column, weights: Floats, cut_points: Any) -> tuple[list[str], Index]:
     """Return the bands of numbers, from lowest to highest."""
     if column.kind not in NUMERIC:
         raise InputError(
@@ -382,27 +384,31 @@ def _banded(column: Column, weights: Floats, bands: Any) -> tuple[list[str], Ind
         )
     values = np.asarray(column.values, dtype=np.float64)
     known = np.isfinite(values)
-    if bands is None:
+    if cut_points is None:
         raise InputError(
             f"the protected column {column.name!r} holds numbers, and an audit compares groups",
-            parameter="bands",
+            parameter="cut_points",
             value=column.name,
-            hint=words("set the values between bands, such as ", Option("bands", [25, 65]), "."),
+            hint=words(
+                "set the values between bands, such as ", Option("cut_points", [25, 65]), "."
+            ),
         )
-    if isinstance(bands, int | np.integer) and not isinstance(bands, bool):
-        if bands < 2 or not known.any():
-            raise bad_value("bands", bands, "it must be 2 or more bands, or the values between")
-        levels = np.arange(1, bands) / bands
+    if isinstance(cut_points, int | np.integer) and not isinstance(cut_points, bool):
+        if cut_points < 2 or not known.any():
+            raise bad_value(
+                "cut_points", cut_points, "it must be 2 or more bands, or the values between"
+            )
+        levels = np.arange(1, cut_points) / cut_points
         counted = known & (weights > 0)
         edges = np.unique(quantiles(values[counted], levels, weights[counted]))
         edges = edges[edges > values[counted].min()]
     else:
         try:
-            edges = np.array([float(edge) for edge in bands])
+            edges = np.array([float(edge) for edge in cut_points])
         except (TypeError, ValueError):
             edges = np.zeros(0)
         if not len(edges) or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-            raise bad_value("bands", bands, "it must be rising numbers, such as [25, 65]")
+            raise bad_value("cut_points", cut_points, "it must be rising numbers, such as [25, 65]")
     codes = np.where(known, np.searchsorted(edges, values, side="right"), -1).astype(np.intp)
     if not len(edges):
         return ["all values"], codes
@@ -411,29 +417,29 @@ def _banded(column: Column, weights: Floats, bands: Any) -> tuple[list[str], Ind
     return [f"below {texts[0]}", *middle, f"{texts[-1]} and more"], codes
 
 
-def bands_by_column(bands: Any, columns: Sequence[Column]) -> dict[str, Any]:
+def cut_points_by_column(cut_points: Any, columns: Sequence[Column]) -> dict[str, Any]:
     """Return the bands of each column; without names, those of the only column of numbers."""
     numbers = [column.name for column in columns if column.kind in NUMERIC]
-    if bands is None:
+    if cut_points is None:
         return {}
-    if isinstance(bands, Mapping):
+    if isinstance(cut_points, Mapping):
         known = {column.name for column in columns}
-        for name in bands:
+        for name in cut_points:
             if name not in known:
-                raise bad_value("bands", bands, f"{name!r} is not a protected column")
-        return dict(bands)
+                raise bad_value("cut_points", cut_points, f"{name!r} is not a protected column")
+        return dict(cut_points)
     if len(numbers) != 1:
         raise bad_value(
-            "bands",
-            bands,
+            "cut_points",
+            cut_points,
             "no protected column holds numbers"
             if not numbers
             else "several protected columns hold numbers, so give bands by column",
             hint=None
             if not numbers
-            else words("such as ", Option("bands", {numbers[0]: [25, 65]}), "."),
+            else words("such as ", Option("cut_points", {numbers[0]: [25, 65]}), "."),
         )
-    return {numbers[0]: bands}
+    return {numbers[0]: cut_points}
 
 
 def cross(groupings: Iterable[Grouping], weights: Floats) -> Grouping:

@@ -166,7 +166,7 @@ def effect_of(
             points=points,
             grid=grid,
             sample=n_rows,
-            bands=0 if is_curves else _DRAWS,
+            n_bootstrap=0 if is_curves else _DRAWS,
             band="rows",
             confidence=_CONFIDENCE,
             exact=False,

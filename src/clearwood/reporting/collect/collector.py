@@ -856,7 +856,7 @@ class Collector:
             return ()
         numbers = [name for name in names if table.kind(name) in NUMERIC]
         bands = {name: _BANDS for name in numbers if not are_few_levels(table[name].values)}
-        options: dict[str, Any] = {"protected": names, "bands": bands or None, "causes": False}
+        options: dict[str, Any] = {"protected": names, "cut_points": bands or None, "causes": False}
         bench, clock = findings.benchmark, Clock(self.seconds_of(Step.AUDIT))
 
         def compare() -> tuple[Audit, ...]:

@@ -23,7 +23,7 @@ def effect(
     grid: list[str] | None = None,
     sample: int | None = None,
     extrapolation: Literal["distance", "isolation", "none"] = "distance",
-    bands: int = 200,
+    n_bootstrap: int = 200,
     band: BandChoice = "auto",
     n_refits: int = 0,
     confidence: Confidence = 0.9,
@@ -65,7 +65,7 @@ def effect(
 
     Band
     ----
-    bands : N
+    n_bootstrap : N
         Bootstrap samples of the rows; 0 for no band.
     band
         rows: how far the mean could move with other rows, for this model. model: how far the model
@@ -87,7 +87,7 @@ def effect(
         grid=_grid(grid, len(columns)),
         centred=centred,
         derivative=derivative,
-        bands=bands,
+        n_bootstrap=n_bootstrap,
         band=band,
         confidence=confidence,
         n_refits=n_refits,
