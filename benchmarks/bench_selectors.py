@@ -66,7 +66,7 @@ def _matrix(table: Table) -> NDArray[np.float64]:
 
 
 def _our_relief(table: Table, _threads: int) -> Callable[[], NDArray[np.float64]]:
-    from clearwood.models.selection.relief import relief
+    from clearwood.models.selection.filters import relief
 
     return lambda: relief(_candidates(table), _NEIGHBOURS)
 

@@ -10,8 +10,10 @@ from sklearn.discriminant_analysis import (
 )
 
 import clearwood as cw
-from clearwood.models.catalogue.discriminant.hyperplane import SeparatingHyperplane
-from clearwood.models.catalogue.discriminant.regularised import RegularisedDiscriminant
+from clearwood.models.catalogue.discriminant.estimators import (
+    RegularisedDiscriminant,
+    SeparatingHyperplane,
+)
 from clearwood.models.shared.folds import Folds
 
 

@@ -8,8 +8,7 @@ from scipy.special import gammaln
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.models.catalogue.glm.log_linear import LogLinear
-from clearwood.models.catalogue.glm.negative_binomial import fit_negative_binomial
+from clearwood.models.catalogue.glm.log_linear import LogLinear, fit_negative_binomial
 
 
 def clustered(seed=0, n=500, theta=0.8):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import clearwood as cw
-from clearwood.models.catalogue.discriminant.regularised import RegularisedDiscriminant
+from clearwood.models.catalogue.discriminant.estimators import RegularisedDiscriminant
 from clearwood.models.catalogue.neighbours.local import LocalRegressor
 
 HITTERS = Path(__file__).parents[3] / "shared" / "data" / "hitters.csv"

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 import clearwood as cw
-from clearwood.models.catalogue.linear.stagewise import StagewiseRegressor
+from clearwood.models.catalogue.linear.stepwise import StagewiseRegressor
 from clearwood.models.catalogue.linear.subset import SubsetRegressor
 
 

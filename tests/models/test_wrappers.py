@@ -10,11 +10,10 @@ from sklearn.utils import get_tags
 
 import clearwood as cw
 from clearwood.models.catalogue.kernel_machines.kernel_ridge import LandmarkKernelRidge
-from clearwood.models.catalogue.neighbours.membership import Membership
-from clearwood.models.convergence import convergence_named
-from clearwood.models.shared.capped import Capped
+from clearwood.models.catalogue.neighbours.local import Membership
 from clearwood.models.shared.folds import Folds
-from clearwood.models.shared.standardised_target import StandardisedTarget
+from clearwood.models.shared.wrappers import Capped, StandardisedTarget
+from clearwood.models.solver_messages import convergence_named
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = 5e4 + 1e3 * (X @ [1.0, -2.0, 0.0]) + 100 * np.random.default_rng(1).normal(size=60)

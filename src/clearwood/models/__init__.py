@@ -6,14 +6,12 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.models import catalogue
-    from clearwood.models.catalogue.discriminant.regularised import fisher_directions
-    from clearwood.models.catalogue.hme.listing import ExpertTable
+    from clearwood.models.catalogue.discriminant.estimators import fisher_directions
+    from clearwood.models.catalogue.hme.estimators import ExpertTable
     from clearwood.models.catalogue.linear.subset import fit_criteria
-    from clearwood.models.catalogue.prim.boxes import BoxList
+    from clearwood.models.catalogue.prim.estimators import BoxList
     from clearwood.models.catalogue.trees.tree import CartTree
-    from clearwood.models.chosen import chooses_columns, chosen_columns
-    from clearwood.models.entries.entry import Entry, Job
-    from clearwood.models.entries.spaces import Choice, Dimension, Real, Whole
+    from clearwood.models.entries.entry import Choice, Dimension, Entry, Job, Real, Whole
     from clearwood.models.entries.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.equations import equation, has_equation
     from clearwood.models.extrapolation import Extrapolation, outside_training, rows_outside
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.learners import Learner, learner
     from clearwood.models.prediction_intervals import PredictionIntervals
-    from clearwood.models.selection.result import Selection
+    from clearwood.models.selection.result import Selection, chooses_columns, chosen_columns
     from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
     from clearwood.models.separation import diverging_columns
     from clearwood.models.shared.score import (

@@ -42,11 +42,9 @@ from clearwood._shared.numbers import count, number
 from clearwood.checks import Level, LevelWarning, level_of
 from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
-from clearwood.models.convergence import convergence_named
 from clearwood.models.entries.entry import Categories, Entry, Job
-from clearwood.models.entries.stages import Rows, with_best_trees
+from clearwood.models.entries.stages import Rows, with_best_leaves, with_best_trees
 from clearwood.models.extrapolation import column_ranges
-from clearwood.models.leaf_size import with_best_leaves
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.over_parts.encoded_rows import Encoding
 from clearwood.models.prediction_intervals import PredictionIntervals
@@ -58,9 +56,9 @@ from clearwood.models.separation import (
     warn_of_separation,
 )
 from clearwood.models.shared.unit import multiplies, multiply, unit_of
+from clearwood.models.solver_messages import convergence_named, too_large_named
 from clearwood.models.streaming import check_streams, fit_in_parts
 from clearwood.models.table_model import TableModel
-from clearwood.models.too_large import too_large_named
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
 from clearwood.table import (

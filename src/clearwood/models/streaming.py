@@ -30,8 +30,7 @@ from clearwood.models.entries.streams import (
     Streams,
 )
 from clearwood.models.over_parts.encoded_rows import Encoding
-from clearwood.models.over_parts.moments import fit_to_moments
-from clearwood.models.over_parts.newton import fit_by_newton
+from clearwood.models.over_parts.sums import fit_by_newton, fit_to_moments
 from clearwood.models.shared.unit import multiply
 from clearwood.parallel import cluster
 from clearwood.table import Parts, Task

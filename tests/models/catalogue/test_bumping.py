@@ -5,10 +5,9 @@ import pytest
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.models.catalogue.trees.bumping import bump
 from clearwood.models.catalogue.trees.estimators import CartClassifier, CartRegressor
-from clearwood.models.catalogue.trees.sample import Sample
-from clearwood.models.catalogue.trees.tree import Growth, Presorted
+from clearwood.models.catalogue.trees.pruning import bump
+from clearwood.models.catalogue.trees.tree import Growth, Presorted, Sample
 from clearwood.models.shared.folds import Folds
 
 

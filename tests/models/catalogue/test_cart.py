@@ -12,9 +12,8 @@ from sklearn.tree import DecisionTreeRegressor
 import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.trees.estimators import CartClassifier, CartRegressor
-from clearwood.models.catalogue.trees.plain import plain_tree
 from clearwood.models.catalogue.trees.pruning import geometric_middles
-from clearwood.models.catalogue.trees.tree import Growth, Presorted
+from clearwood.models.catalogue.trees.tree import Growth, Presorted, plain_tree
 from clearwood.models.shared.folds import Folds
 from clearwood.table import as_table
 

@@ -15,11 +15,15 @@ import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.gam.design import build_design
 from clearwood.models.catalogue.glass import boosting
-from clearwood.models.catalogue.glass.boosting import MANY_ROWS, boost_folds
+from clearwood.models.catalogue.glass.boosting import (
+    MANY_ROWS,
+    boost_folds,
+    chosen_pairs,
+    deviating_trees,
+    jackknife,
+)
 from clearwood.models.catalogue.glass.curves import fold_curves
 from clearwood.models.catalogue.glass.estimators import GlassClassifier, GlassRegressor
-from clearwood.models.catalogue.glass.screen import chosen_pairs
-from clearwood.models.catalogue.glass.trees import deviating_trees, jackknife
 from clearwood.models.shared.binning import bin_columns, category_orders
 
 ROOT = Path(__file__).parents[3]

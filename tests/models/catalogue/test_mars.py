@@ -7,7 +7,7 @@ import pytest
 import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.mars.estimators import MarsClassifier, MarsPoisson, MarsRegressor
-from clearwood.models.catalogue.mars.selection import generalised_error, prune
+from clearwood.models.catalogue.mars.terms import generalised_error, prune
 
 ROWS = {
     "additive": 600,

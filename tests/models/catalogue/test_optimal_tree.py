@@ -9,8 +9,7 @@ import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.trees import optimal
 from clearwood.models.catalogue.trees.estimators import CartClassifier, CartRegressor
-from clearwood.models.catalogue.trees.sample import Sample
-from clearwood.models.catalogue.trees.tree import Growth, Presorted
+from clearwood.models.catalogue.trees.tree import Growth, Presorted, Sample
 
 
 def table(n=60, seed=0, n_classes=0):

@@ -12,8 +12,7 @@ from clearwood.models.catalogue.rules.estimators import (
     RulesRegressor,
 )
 from clearwood.models.catalogue.rules.growing import Grower, merged
-from clearwood.models.shared.chains import chains
-from clearwood.models.shared.conditions import Among, Between, Rule
+from clearwood.models.shared.conditions import Among, Between, Rule, chains
 
 SMALL = {"n_trees": 20}
 

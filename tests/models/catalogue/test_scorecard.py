@@ -13,10 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.models.catalogue.scorecard.bands import BandRules, bands_of
-from clearwood.models.catalogue.scorecard.estimators import ScorecardClassifier
-from clearwood.models.catalogue.scorecard.logistic import nonnegative_logistic
-from clearwood.models.catalogue.scorecard.optimal import best_cuts, information
+from clearwood.models.catalogue.scorecard.bands import BandRules, bands_of, best_cuts, information
+from clearwood.models.catalogue.scorecard.estimators import (
+    ScorecardClassifier,
+    nonnegative_logistic,
+)
 
 
 def applications(n=600, seed=0):

@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from clearwood.models.selection import forests
 from clearwood.models.selection.forests import _importance, boruta, trees
-from clearwood.models.selection.knockoffs import copies, knockoffs, leading, separations
-from clearwood.models.selection.lasso import design_of, entries, path_down
-from clearwood.models.selection.stability import entering, stability
+from clearwood.models.selection.lasso import (
+    copies,
+    design_of,
+    entering,
+    entries,
+    knockoffs,
+    leading,
+    path_down,
+    separations,
+    stability,
+)
 from clearwood.table import Task
 
 

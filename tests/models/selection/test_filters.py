@@ -13,9 +13,14 @@ from sklearn.feature_selection import (
 from sklearn.metrics import mutual_info_score
 
 from clearwood.models.selection import filters
-from clearwood.models.selection.filters import anova, chi2, correlation, mutual_information
-from clearwood.models.selection.mrmr import mrmr
-from clearwood.models.selection.relief import relief
+from clearwood.models.selection.filters import (
+    anova,
+    chi2,
+    correlation,
+    mrmr,
+    mutual_information,
+    relief,
+)
 from clearwood.table import Task
 
 

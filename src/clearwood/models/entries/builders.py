@@ -45,7 +45,7 @@ def builder(path: str, *, standardised: bool = False, **fixed: Any) -> Callable[
     module, _, name = path.rpartition(".")
 
     def build(job: Job) -> Any:
-        from clearwood.models.shared.standardised_target import StandardisedTarget
+        from clearwood.models.shared.wrappers import StandardisedTarget
 
         estimator = getattr(import_module(module), name)(**fixed, **job.settings)
         return StandardisedTarget(estimator) if standardised else estimator

@@ -13,7 +13,7 @@ from typing import Any
 
 from clearwood._shared.errors import MissingExtraError
 from clearwood.files import damaged
-from clearwood.models.files.graph import replace
+from clearwood.models.files.integrity import replace
 
 __all__ = ["Native", "restore", "take_out"]
 

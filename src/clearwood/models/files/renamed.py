@@ -17,19 +17,19 @@ def _moved(old: str, new: str, classes: str) -> dict[str, str]:
 
 #: A class that moves or gets another name is added here with its old one, once and for all.
 RENAMED = {
-    **_moved("estimators.capped", "shared.capped", "Capped WeightedCapped"),
+    **_moved("estimators.capped", "shared.wrappers", "Capped WeightedCapped"),
     **_moved(
-        "estimators.discriminant", "catalogue.discriminant.regularised", "RegularisedDiscriminant"
+        "estimators.discriminant", "catalogue.discriminant.estimators", "RegularisedDiscriminant"
     ),
     **_moved("estimators.folds", "shared.folds", "Folds"),
-    **_moved("estimators.hyperplane", "catalogue.discriminant.hyperplane", "SeparatingHyperplane"),
+    **_moved("estimators.hyperplane", "catalogue.discriminant.estimators", "SeparatingHyperplane"),
     **_moved(
         "estimators.kernel_ridge", "catalogue.kernel_machines.kernel_ridge", "LandmarkKernelRidge"
     ),
     **_moved("estimators.local", "catalogue.neighbours.local", "LocalRegressor"),
     **_moved("estimators.log_linear", "catalogue.glm.log_linear", "LogLinear"),
     **_moved("estimators.logistic", "catalogue.glm.logistic", "Logistic"),
-    **_moved("estimators.membership", "catalogue.neighbours.membership", "Membership"),
+    **_moved("estimators.membership", "catalogue.neighbours.local", "Membership"),
     **_moved(
         "estimators.natural_spline",
         "catalogue.spline.natural_spline",
@@ -43,14 +43,14 @@ RENAMED = {
     ),
     **_moved(
         "estimators.rare_classes",
-        "catalogue.discriminant.rare_classes",
+        "catalogue.discriminant.estimators",
         "LinearDiscriminant QuadraticDiscriminant",
     ),
     **_moved(
         "estimators.simplex", "catalogue.stacking.simplex", "SimplexClassifier SimplexRegressor"
     ),
-    **_moved("estimators.stagewise", "catalogue.linear.stagewise", "StagewiseRegressor"),
-    **_moved("estimators.standardised_target", "shared.standardised_target", "StandardisedTarget"),
+    **_moved("estimators.stagewise", "catalogue.linear.stepwise", "StagewiseRegressor"),
+    **_moved("estimators.standardised_target", "shared.wrappers", "StandardisedTarget"),
     **_moved("estimators.stepwise", "catalogue.linear.stepwise", "StepwiseLars StepwiseOMP"),
     **_moved("estimators.subset", "catalogue.linear.subset", "SubsetRegressor"),
     **_moved(
@@ -77,7 +77,7 @@ RENAMED = {
         "catalogue.isle.estimators",
         "IsleClassifier IslePoisson IsleRegressor",
     ),
-    **_moved("glassbox.mars.bases", "catalogue.mars.bases", "Hinge InLevels IsMissing Stacked"),
+    **_moved("glassbox.mars.bases", "catalogue.mars.terms", "Hinge InLevels IsMissing Stacked"),
     **_moved(
         "glassbox.mars.estimators",
         "catalogue.mars.estimators",
@@ -88,7 +88,7 @@ RENAMED = {
         "catalogue.planted.estimators",
         "PlantedClassifier PlantedPoisson PlantedRegressor",
     ),
-    **_moved("glassbox.planted.leaves", "catalogue.planted.leaves", "Steps"),
+    **_moved("glassbox.planted.leaves", "catalogue.planted.estimators", "Steps"),
     **_moved(
         "glassbox.prim.estimators",
         "catalogue.prim.estimators",

@@ -208,11 +208,10 @@ _PARTS = _names(
 #: holds is named by its entry.
 _SHARED = _names(
     {
-        "clearwood.models.shared.capped": "Capped WeightedCapped",
+        "clearwood.models.shared.wrappers": "Capped StandardisedTarget WeightedCapped",
         "clearwood.models.shared.conditions": "Among Between Line Rule",
         "clearwood.models.shared.folds": "Folds",
         "clearwood.models.shared.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
-        "clearwood.models.shared.standardised_target": "StandardisedTarget",
     }
 )
 

@@ -1,4 +1,4 @@
-"""Which columns a learner has chosen, and by which scores."""
+"""Which columns a learner has chosen, by which scores, and which a fitted one uses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,8 @@ from clearwood._shared.numbers import IN_TABLES, count, number
 from clearwood._shared.results import Result, html_table
 from clearwood.models.selection.spec import read_selection
 
-__all__ = ["Selection"]
+__all__ = ["Selection", "chooses_columns", "chosen_columns"]
+
 
 _SHOWN = 20
 
@@ -125,3 +126,44 @@ class Selection(Result):
         from clearwood.plot import plot_selection
 
         return plot_selection(self, **options)
+
+
+def chooses_columns(learner: Any) -> bool:
+    """Whether a fit of a `Learner` uses some columns only: by ``select=``, or by zeros of its own.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> plain, chosen = cw.learner("ridge"), cw.learner("ridge", select="anova:3")
+    >>> chooses_columns(plain), chooses_columns(chosen), chooses_columns(cw.learner("lasso"))
+    (False, True, True)
+    """
+    return learner.select is not None or _is_sparse(learner)
+
+
+def _is_sparse(learner: Any) -> bool:
+    sparse = learner.entry.sparse
+    settings = learner.all_settings
+    return sparse is not None and all(settings[name] in few for name, few in sparse.items())
+
+
+def chosen_columns(model: Any) -> tuple[str, ...]:
+    """Return the columns of the table that a fitted learner uses, in the order of the table.
+
+    A category is used if one of its levels has a coefficient that is not zero.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> chosen_columns(cw.learner("subset", size=2).fit(cw.datasets.load("diabetes")))
+    ('bmi', 's5')
+    """
+    selected: tuple[str, ...] = model.selected_
+    if not selected or not _is_sparse(model):
+        return selected
+    coefficients = np.atleast_2d(model.estimator_.coef_)  # one line for each output
+    is_used = (coefficients != 0).any(axis=0)
+    used = {
+        one.source for one, is_in in zip(model.encoder_.columns_, is_used, strict=True) if is_in
+    }
+    return tuple(name for name in model.schema_.features if name in used)

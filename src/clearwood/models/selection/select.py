@@ -121,14 +121,14 @@ def _filtered(name: str) -> Callable[[Candidates, Spec], Chosen]:
 
 
 def _relief(these: Candidates, spec: Spec) -> Chosen:
-    from clearwood.models.selection.relief import relief
+    from clearwood.models.selection.filters import relief
 
     scores = relief(these, int(spec.options["neighbours"]))
     return scores, _highest(scores, spec.count(len(these)))
 
 
 def _mrmr(these: Candidates, spec: Spec) -> Chosen:
-    from clearwood.models.selection.mrmr import mrmr
+    from clearwood.models.selection.filters import mrmr
 
     scores, order = mrmr(these, spec.count(len(these)))
     return scores, np.isin(np.arange(len(these)), order)
@@ -159,7 +159,7 @@ def _boruta(these: Candidates, spec: Spec) -> Chosen:
 
 
 def _stability(these: Candidates, spec: Spec) -> Chosen:
-    from clearwood.models.selection.stability import entering, stability
+    from clearwood.models.selection.lasso import entering, stability
 
     threshold = spec.options["threshold"]
     first = entering(spec.options["errors"], threshold, len(these))
@@ -171,7 +171,7 @@ def _stability(these: Candidates, spec: Spec) -> Chosen:
 
 
 def _knockoffs(these: Candidates, spec: Spec) -> Chosen:
-    from clearwood.models.selection.knockoffs import knockoffs, leading
+    from clearwood.models.selection.lasso import knockoffs, leading
 
     fdr = spec.options["fdr"]
     fewest = int(np.ceil(1 / fdr - 1e-9))

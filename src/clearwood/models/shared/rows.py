@@ -1,23 +1,62 @@
 """Training rows of readable models: what a weight counts, and which columns hold codes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
 from sklearn.utils.validation import _check_sample_weight
 
-from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared import checks
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.errors import InputError, Setting
 from clearwood._shared.weights import checked_weights
 
 __all__ = [
+    "check_choice",
     "check_classes",
     "check_counts",
+    "check_real",
     "check_size",
+    "check_whole",
     "in_levels",
+    "independent_columns",
     "level_counts",
     "row_weights",
 ]
+
+
+# Checks of the settings of learners: those of options, which name a setting.
+
+
+check_whole = partial(checks.check_whole, kind=Setting)
+check_real = partial(checks.check_real, kind=Setting)
+check_choice = partial(checks.check_choice, kind=Setting)
+
+
+# Which columns are linearly independent, to leave out the others.
+
+
+def independent_columns(X: Floats) -> Index:
+    """Return positions of columns that, with a constant, are independent and span the others.
+
+    Examples
+    --------
+    >>> first = np.array([0.0, 1.0, 0.0, 1.0])
+    >>> second = np.array([1.0, 1.0, 0.0, 0.0])
+    >>> independent_columns(np.column_stack([first, 1 - first, second, np.ones(4)])).tolist()
+    [0, 2]
+    """
+    centred = X - X.mean(axis=0)
+    size = np.sqrt((centred**2).mean(axis=0))
+    # a column that varies by rounding only is constant; the others count alike, whatever their unit
+    varies = size > 1e-12 * np.maximum(1.0, np.abs(X).max(axis=0, initial=0.0))
+    scaled = np.where(varies, centred / np.where(varies, size, 1.0), 0.0)
+    _, triangle, order = qr(scaled, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = np.count_nonzero(diagonal > 1e-9 * max(diagonal[0], 1e-300)) if diagonal.size else 0
+    return np.sort(order[:rank])
 
 
 def row_weights(sample_weight: ArrayLike | None, X: Floats) -> tuple[Floats, Bools]:

@@ -5,8 +5,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError, Setting, bad_value, did_you_mean, words
 from clearwood.models.entries.builders import types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real
+from clearwood.models.entries.entry import Entry, Job, Real
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]

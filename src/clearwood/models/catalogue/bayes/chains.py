@@ -1,22 +1,28 @@
-"""Draws from a posterior by Hamiltonian Monte Carlo, and how well chains agree.
-
-The coordinates are those in which the Laplace approximation is a standard normal, so that one step
-size suits all of them and a quarter of a turn leads to a nearly independent draw (Neal 2011).
-Chains move together, as rows of one matrix; the step size is adapted in the warm-up (Hoffman and
-Gelman 2014, section 3.2).
-"""
+"""Chains of draws: samplers of our own, and one of another package, with their diagnostics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import MissingExtraError
 from clearwood._shared.progress import Step, silent
 
-__all__ = ["Chains", "effective_size", "hamiltonian", "r_hat"]
+__all__ = ["Chains", "effective_size", "hamiltonian", "nuts", "r_hat"]
+
+
+# Draws from a posterior by Hamiltonian Monte Carlo, and how well chains agree.
+#
+# The coordinates are those in which the Laplace approximation is a standard normal, so that one
+# step size suits all of them and a quarter of a turn leads to a nearly independent draw (Neal
+# 2011). Chains move together, as rows of one matrix; the step size is adapted in the warm-up
+# (Hoffman and Gelman 2014, section 3.2).
+
 
 _TARGET = 0.8  # of the probability of acceptance
 _MOST_STEPS = 64
@@ -222,3 +228,54 @@ def _plain_size(draws: Floats) -> float:
         rest = max(correlation[2 * last], 0.0)
     time = max(-1 + 2 * kept.sum() + rest, 1 / np.log10(m * n))
     return float(m * n / time)
+
+
+# Draws from a posterior by the no-U-turn sampler of nutpie.
+
+
+def nuts(
+    posterior: Density,
+    centre: Floats,
+    root: Floats,
+    *,
+    draws: int,
+    chains: int,
+    seed: int,
+    step: Step = silent,
+) -> Chains:
+    """Draw from a posterior, with parameters as those of `hamiltonian`."""
+    if find_spec("nutpie") is None:
+        raise MissingExtraError("method 'nuts' of learner 'bayes'", extra="nuts")
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    def make_density() -> Any:
+        def density(place: Floats) -> tuple[float, Floats]:
+            value, gradient = posterior((centre + root @ place)[None, :])
+            return float(value[0]), gradient[0] @ root
+
+        return density
+
+    def make_expanded(*_: int) -> Any:
+        return lambda place: {"place": np.array(place)}
+
+    compiled = from_pyfunc(
+        len(centre),
+        make_density,
+        make_expanded,
+        [np.dtype(np.float64)],
+        [(len(centre),)],
+        ["place"],
+    )
+    trace = nutpie.sample(
+        compiled,
+        draws=draws,
+        tune=max(draws // 2, 100),
+        chains=chains,
+        cores=1,
+        seed=seed,
+        progress_bar=False,
+    )
+    step(draws + max(draws // 2, 100))
+    places = np.asarray(trace.posterior["place"], np.float64)
+    return Chains(centre + places @ root.T, float("nan"))

@@ -16,17 +16,27 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.models.catalogue.bayes.chains import effective_size, hamiltonian, r_hat
-from clearwood.models.catalogue.bayes.conjugate import fit_conjugate
-from clearwood.models.catalogue.bayes.laplace import Family, Laplace, fit_laplace
-from clearwood.models.catalogue.bayes.nuts import nuts
-from clearwood.models.catalogue.bayes.priors import Prior, Stated, default_units
+from clearwood.models.catalogue.bayes.chains import effective_size, hamiltonian, nuts, r_hat
+from clearwood.models.catalogue.bayes.posteriors import (
+    Family,
+    Laplace,
+    Prior,
+    Stated,
+    default_units,
+    fit_conjugate,
+    fit_laplace,
+)
 from clearwood.models.catalogue.gam.fitting import at_least_rows
 from clearwood.models.shared.conditions import Line
-from clearwood.models.shared.rows import check_size, row_weights
+from clearwood.models.shared.rows import (
+    check_choice,
+    check_real,
+    check_size,
+    check_whole,
+    row_weights,
+)
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
-from clearwood.models.shared.settings import check_choice, check_real, check_whole
 
 __all__ = ["BayesClassifier", "BayesPoisson", "BayesRegressor", "IntervalOf", "PosteriorLines"]
 

@@ -8,8 +8,7 @@ from clearwood._shared.errors import InputError, Option, Setting, words
 from clearwood.models.catalogue.boosting.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
 from clearwood.models.catalogue.boosting.streams import LIGHTGBM_STREAMS, XGBOOST_STREAMS
 from clearwood.models.entries.builders import ANY, TWEEDIE_POWER, one_of, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real, Whole
+from clearwood.models.entries.entry import Entry, Job, Real, Whole
 from clearwood.models.entries.stages import MANY_ROWS
 from clearwood.table import Task
 

@@ -4,8 +4,7 @@ from functools import partial
 from typing import Any
 
 from clearwood.models.entries.builders import CLASSES, builder, one_of, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Real
+from clearwood.models.entries.entry import Choice, Entry, Job, Real
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -14,7 +13,7 @@ __all__ = ["ENTRIES"]
 def _qda(job: Job) -> Any:
     from inspect import signature
 
-    from clearwood.models.catalogue.discriminant.rare_classes import QuadraticDiscriminant
+    from clearwood.models.catalogue.discriminant.estimators import QuadraticDiscriminant
 
     shrinkage = job.settings["shrinkage"]
     if "shrinkage" in signature(QuadraticDiscriminant).parameters:
@@ -26,7 +25,7 @@ def _qda(job: Job) -> Any:
 def _perceptron(job: Job) -> Any:
     from sklearn.linear_model import Perceptron
 
-    from clearwood.models.shared.probabilities import with_probabilities
+    from clearwood.models.shared.wrappers import with_probabilities
 
     settings = dict(job.settings)
     probabilities = settings.pop("probabilities")
@@ -37,8 +36,8 @@ def _perceptron(job: Job) -> Any:
 
 
 def _hyperplane(job: Job) -> Any:
-    from clearwood.models.catalogue.discriminant.hyperplane import SeparatingHyperplane
-    from clearwood.models.shared.probabilities import with_probabilities
+    from clearwood.models.catalogue.discriminant.estimators import SeparatingHyperplane
+    from clearwood.models.shared.wrappers import with_probabilities
 
     return with_probabilities(SeparatingHyperplane(), job.settings["probabilities"], seed=job.seed)
 
@@ -55,9 +54,9 @@ ENTRIES = (
         loss="negative log likelihood of the features and classes together",
         estimates="probability, if the features are normal in each class",
         build=builder(
-            "clearwood.models.catalogue.discriminant.rare_classes.LinearDiscriminant", solver="lsqr"
+            "clearwood.models.catalogue.discriminant.estimators.LinearDiscriminant", solver="lsqr"
         ),
-        saved_types=types_in(__name__, rare_classes="LinearDiscriminant"),
+        saved_types=types_in(__name__, estimators="LinearDiscriminant"),
         defaults={"shrinkage": "auto"},
         space={"shrinkage": Real(0.0, 1.0)},
         reference=True,
@@ -73,7 +72,7 @@ ENTRIES = (
         loss="negative log likelihood of the features and classes together",
         estimates="probability, if the features are normal in each class",
         build=_qda,
-        saved_types=types_in(__name__, rare_classes="QuadraticDiscriminant"),
+        saved_types=types_in(__name__, estimators="QuadraticDiscriminant"),
         defaults={"shrinkage": 0.1},
         space={"shrinkage": Real(0.01, 0.99)},
         reference=True,
@@ -87,10 +86,8 @@ ENTRIES = (
         described_in="Friedman (1989); Hastie, Tibshirani and Friedman (2009), 4.3.1",
         loss="negative log likelihood of the features and classes together",
         estimates="probability, if the features are normal in each class",
-        build=builder(
-            "clearwood.models.catalogue.discriminant.regularised.RegularisedDiscriminant"
-        ),
-        saved_types=types_in(__name__, regularised="RegularisedDiscriminant"),
+        build=builder("clearwood.models.catalogue.discriminant.estimators.RegularisedDiscriminant"),
+        saved_types=types_in(__name__, estimators="RegularisedDiscriminant"),
         defaults={"pooling": 0.5, "shrinkage": 0.1, "rank": None},
         space={"pooling": Real(0.0, 1.0), "shrinkage": Real(0.0, 1.0)},
         reference=True,
@@ -115,7 +112,7 @@ ENTRIES = (
         loss="none on the training rows; the least squared length of the coefficients",
         estimates="class; probability with Platt's or isotonic calibration",
         build=_hyperplane,
-        saved_types=types_in(__name__, hyperplane="SeparatingHyperplane"),
+        saved_types=types_in(__name__, estimators="SeparatingHyperplane"),
         defaults={"probabilities": "none"},
         reference=True,
         complexity=2,

@@ -5,8 +5,7 @@ from typing import Any
 
 from clearwood._shared.errors import Setting, bad_value, words
 from clearwood.models.entries.builders import ANY, listed, one_of, position, positions, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Whole
+from clearwood.models.entries.entry import Choice, Entry, Job, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]

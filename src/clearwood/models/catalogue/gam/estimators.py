@@ -37,9 +37,9 @@ from clearwood.models.catalogue.gam.softmax import fit_classes
 from clearwood.models.catalogue.gam.term_table import class_table, term_table
 from clearwood.models.catalogue.gam.trust import beyond_ends, reaching_doubted, trusted
 from clearwood.models.shared.response import FAMILIES, POWER, FamilyName, check_target
+from clearwood.models.shared.rows import check_choice, check_whole
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, SumOfProducts
 from clearwood.models.shared.scored import Scored, ScoredClasses
-from clearwood.models.shared.settings import check_choice, check_whole
 
 __all__ = ["GamClassifier", "GamRegressor", "parts_of"]
 

@@ -2,19 +2,273 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.kernels import boost
-from clearwood.models.catalogue.glass.screen import chosen_pairs
-from clearwood.models.catalogue.glass.trees import tree_arrays
-from clearwood.models.shared.binning import bin_columns, category_orders
+from clearwood.kernels import BoostedTrees, boost
+from clearwood.models.shared.binning import Binned, bin_columns, category_orders
 from clearwood.models.shared.score import TreeArrays
 
-__all__ = ["MANY_ROWS", "Boosted", "BoostedLoss", "boost_folds"]
+__all__ = [
+    "MANY_ROWS",
+    "Boosted",
+    "BoostedLoss",
+    "boost_folds",
+    "chosen_pairs",
+    "deviating_trees",
+    "jackknife",
+    "tree_arrays",
+]
+
+
+# Which pairs of columns to combine: the best table of two by two cells on what curves leave.
+#
+# For every pair, residuals and second derivatives are added up on a grid of bins. The statistic
+# is how much four cells gain over the better of two halves, at the best two thresholds (Lou and
+# others 2013, the FAST screen).
+
+
+#: Bins of a column on the grid.
+GRID = 32
+
+
+def chosen_pairs(
+    binned: Binned, residuals: Floats, curvature: Floats, count: int, categorical: Sequence[int]
+) -> Bools:
+    """Return which pairs to keep, of shape (columns, columns), symmetric.
+
+    Parameters
+    ----------
+    binned
+        The columns.
+    residuals, curvature
+        Negative first and second derivatives of the loss, of shape (outputs, rows).
+    count
+        How many pairs to keep.
+    categorical
+        Positions of categories; their levels are ordered by their mean residual.
+    """
+    n_columns = len(binned.n_bins)
+    gains = np.zeros((n_columns, n_columns))
+    for g, h in zip(residuals, curvature, strict=True):
+        codes = [
+            _coarse(binned, column, g, h, is_category=column in categorical)
+            for column in range(n_columns)
+        ]
+        for first, second in combinations(range(n_columns), 2):
+            gains[first, second] += _gain(codes[first], codes[second], g, h)
+    order = np.argsort(-gains, axis=None, kind="stable")[:count]
+    kept = np.zeros((n_columns, n_columns), bool)
+    kept.flat[order[gains.flat[order] > 0]] = True
+    return kept | kept.T
+
+
+def _coarse(
+    binned: Binned, column: int, g: Floats, h: Floats, *, is_category: bool
+) -> tuple[Index, int]:
+    """Return the grid cell of each row, and how many there are; missing values have their own."""
+    bins = binned.bins[column].astype(np.intp)
+    counts = np.bincount(bins, minlength=256)
+    if is_category:
+        means = np.bincount(bins, g, 256) / (np.bincount(bins, h, 256) + 1.0)
+        order = np.argsort(means, kind="stable")
+    else:
+        order = np.append(np.arange(1, 256), 0)
+    reached = np.cumsum(counts[order])
+    cell = np.empty(256, np.intp)
+    cell[order] = np.minimum((reached - counts[order] / 2) * GRID / len(bins), GRID - 1)
+    if not is_category and counts[0]:
+        cell[0] = GRID
+    used, compact = np.unique(cell[bins], return_inverse=True)
+    return compact, len(used)
+
+
+def _gain(first: tuple[Index, int], second: tuple[Index, int], g: Floats, h: Floats) -> float:
+    """Return the largest gain of four cells over two halves."""
+    (a, n_first), (b, n_second) = first, second
+    if n_first < 2 or n_second < 2:
+        return 0.0
+    cell = a * n_second + b
+    sums_g, sums_h = (
+        np.bincount(cell, values, n_first * n_second)
+        .reshape(n_first, n_second)
+        .cumsum(axis=0)
+        .cumsum(axis=1)
+        for values in (g, h)
+    )
+    least = h.mean()
+    corners_g, corners_h = _corners(sums_g), _corners(sums_h)
+    four = sum(_score(x, y, least) for x, y in zip(corners_g, corners_h, strict=True))
+    rows = _score(corners_g[0] + corners_g[1], corners_h[0] + corners_h[1], least) + _score(
+        corners_g[2] + corners_g[3], corners_h[2] + corners_h[3], least
+    )
+    columns = _score(corners_g[0] + corners_g[2], corners_h[0] + corners_h[2], least) + _score(
+        corners_g[1] + corners_g[3], corners_h[1] + corners_h[3], least
+    )
+    filled = np.min(corners_h, axis=0) > least
+    return float(np.max(np.where(filled, four - np.maximum(rows, columns), 0.0)))
+
+
+def _corners(sums: Floats) -> list[Floats]:
+    """Return the four sums beside every pair of thresholds, from sums up to each cell."""
+    upper_left = sums[:-1, :-1]
+    upper_right = sums[:-1, -1:] - upper_left
+    lower_left = sums[-1:, :-1] - upper_left
+    return [
+        upper_left,
+        upper_right,
+        lower_left,
+        sums[-1, -1] - upper_left - upper_right - lower_left,
+    ]
+
+
+def _score(g: Floats, h: Floats, least: float) -> Floats:
+    return np.asarray(g**2 / (h + 1e-3 * least))
+
+
+# Boosted trees of all folds as plain arrays on the columns' own scale.
+
+
+#: Splits values from missing ones: every value is below.
+_ANY_VALUE = float(np.finfo(np.float64).max)
+
+
+def tree_arrays(
+    boosted: BoostedTrees,
+    binned: Binned,
+    *,
+    n_folds: int,
+    n_outputs: int,
+    categorical: Sequence[int],
+    orders: NDArray[np.uint8],
+    scale: float,
+) -> TreeArrays:
+    """Join the trees of all folds to one sum that is the mean over the folds.
+
+    Parameters
+    ----------
+    boosted, binned
+        The trees, and the bins they are made of.
+    n_folds, n_outputs
+        Trees of each fold and round: one for each output.
+    categorical, orders
+        Positions of categories, and the order of their bins in each fold and output.
+    scale
+        What leaves are multiplied by, beside 1 / folds.
+    """
+    n_trees, n_nodes = len(boosted.roots), len(boosted.left)
+    sizes = np.diff(np.append(boosted.roots, n_nodes))
+    tree_of_node = np.repeat(np.arange(n_trees), sizes)
+    tree_output = (np.arange(n_trees) % n_outputs).astype(np.int32)
+    fold_of_tree = np.arange(n_trees) // max(boosted.rounds * n_outputs, 1)
+    n_columns = len(binned.n_bins)
+    split = np.flatnonzero(boosted.feature >= 0)
+    is_category = np.isin(boosted.feature, list(categorical))
+    threshold = np.zeros(n_nodes)
+    ends = [np.append(edges, _ANY_VALUE) for edges in binned.edges]
+    starts = np.concatenate([[0], np.cumsum([len(edges) for edges in ends])])[:n_columns]
+    numbers = split[~is_category[split]]
+    threshold[numbers] = np.concatenate(ends)[
+        starts[boosted.feature[numbers]] + boosted.last[numbers] - 1
+    ]
+    sets = _left_sets(
+        boosted, binned, np.flatnonzero(is_category), fold_of_tree[tree_of_node],
+        tree_output[tree_of_node], categorical, orders,
+    )  # fmt: skip
+    return TreeArrays(
+        roots=boosted.roots,
+        left=boosted.left,
+        right=boosted.right,
+        feature=boosted.feature,
+        threshold=threshold,
+        default_left=boosted.missing_left,
+        value=(boosted.value * (scale / n_folds)).reshape(-1, 1),
+        cover=boosted.cover,
+        tree_output=tree_output,
+        n_features=n_columns,
+        n_outputs=n_outputs,
+        **sets,
+    )
+
+
+def _left_sets(
+    boosted: BoostedTrees,
+    binned: Binned,
+    nodes: Index,
+    fold: NDArray[Any],
+    output: NDArray[Any],
+    categorical: Sequence[int],
+    orders: NDArray[np.uint8],
+) -> dict[str, Any]:
+    """Return the codes that go left at nodes that split on categories, as bits."""
+    if not len(nodes):
+        return {}
+    n_nodes = len(boosted.left)
+    start, size = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
+    words = []
+    used = 0
+    for place, column in enumerate(categorical):
+        mine = nodes[boosted.feature[nodes] == column]
+        n_levels = int(binned.n_bins[column])
+        ranks = orders[fold[mine], output[mine], place, 1 : n_levels + 1]
+        bits = np.zeros((len(mine), -(-n_levels // 32) * 32), bool)
+        bits[:, :n_levels] = ranks <= boosted.last[mine, None]
+        packed = np.packbits(bits, axis=1, bitorder="little").view("<u4").astype(np.uint32)
+        start[mine] = used + packed.shape[1] * np.arange(len(mine))
+        size[mine] = packed.shape[1]
+        words.append(packed.ravel())
+        used += packed.size
+    return {
+        "category_start": start,
+        "category_size": size,
+        "category_words": np.concatenate(words),
+        "unseen_left": boosted.missing_left.copy(),
+    }
+
+
+def deviating_trees(trees: TreeArrays, n_folds: int) -> TreeArrays:
+    """Return, for each output and fold, what the fold's trees differ from their mean by.
+
+    The deviations are scaled for the delete-a-group jackknife: their squares add up to the
+    variance of the mean.
+    """
+    n_trees, n_outputs = len(trees.roots), trees.n_outputs
+    sizes = np.diff(np.append(trees.roots, len(trees.left)))
+    of_node = np.repeat(np.arange(n_trees), sizes)
+    fold = np.arange(n_trees) // max(n_trees // n_folds, 1)
+    factors = jackknife(n_folds)[fold[of_node]]  # nodes by folds
+    value = np.zeros((len(trees.left), n_outputs, n_folds))
+    value[np.arange(len(of_node)), trees.tree_output[of_node]] = trees.value * (factors * n_folds)
+    fields = {
+        name: getattr(trees, name)
+        for name in trees.__dataclass_fields__
+        if name not in ("value", "tree_output", "n_outputs")
+    }
+    return TreeArrays(
+        **fields,
+        value=value.reshape(len(value), -1),
+        tree_output=np.full(n_trees, -1, np.int32),
+        n_outputs=n_outputs * n_folds,
+    )
+
+
+def jackknife(n_folds: int) -> Floats:
+    """Return the matrix from the models of folds to scaled deviations: folds by deviations.
+
+    Examples
+    --------
+    >>> jackknife(2)
+    array([[ 0.35355339, -0.35355339],
+           [-0.35355339,  0.35355339]])
+    """
+    centred = np.eye(n_folds) - 1 / n_folds
+    return np.asarray(np.sqrt((n_folds - 1) / n_folds) * centred)
+
 
 #: From this many rows on, thresholds are the best of a histogram, with fewer folds and larger
 #: steps; below, random thresholds give smoother shapes and a lower loss.

@@ -15,13 +15,18 @@ from clearwood.models.catalogue.gam.covariance import curve_spread
 from clearwood.models.catalogue.gam.design import build_design, warn_of_certain_levels
 from clearwood.models.catalogue.gam.fitting import at_least_rows, relative
 from clearwood.models.catalogue.gam.trust import beyond_ends, reaching_doubted, trusted
-from clearwood.models.catalogue.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
+from clearwood.models.catalogue.glass.boosting import (
+    MANY_ROWS,
+    BoostedLoss,
+    boost_folds,
+    deviating_trees,
+    jackknife,
+)
 from clearwood.models.catalogue.glass.curves import FAMILY_OF_LOSS, fold_curves
-from clearwood.models.catalogue.glass.trees import deviating_trees, jackknife
 from clearwood.models.shared.response import FAMILIES, FamilyName, check_target
+from clearwood.models.shared.rows import check_real, check_whole
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 from clearwood.models.shared.scored import Scored, ScoredClasses
-from clearwood.models.shared.settings import check_real, check_whole
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
 

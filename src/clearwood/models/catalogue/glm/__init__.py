@@ -7,8 +7,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood.models.entries.builders import CLASSES, NUMBERS, one_of, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Real
+from clearwood.models.entries.entry import Choice, Entry, Job, Real
 from clearwood.models.entries.streams import Newton
 from clearwood.table import Task
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
-from clearwood.models.shared.independent import independent_columns
+from clearwood.models.shared.rows import independent_columns
 
 __all__ = ["OrderedRegression"]
 

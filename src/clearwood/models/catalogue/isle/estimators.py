@@ -18,16 +18,16 @@ from clearwood._shared.errors import InputError
 from clearwood.kernels import LassoFamily, lasso_path
 from clearwood.models.catalogue.rules.growing import (
     LARGEST,
+    LINKS,
+    balanced_folds,
     curvature,
     means_of,
     scores_of,
     step_bounds,
 )
-from clearwood.models.catalogue.rules.weighting import LINKS, balanced_folds
-from clearwood.models.shared.rows import check_size
+from clearwood.models.shared.rows import check_choice, check_real, check_size, check_whole
 from clearwood.models.shared.score import ScoreParts, SumOfProducts, TreeArrays
 from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
-from clearwood.models.shared.settings import check_choice, check_real, check_whole
 
 __all__ = ["IsleClassifier", "IslePoisson", "IsleRegressor"]
 

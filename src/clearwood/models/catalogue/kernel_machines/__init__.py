@@ -4,8 +4,7 @@ from functools import partial
 from typing import Any
 
 from clearwood.models.entries.builders import CLASSES, NUMBERS, one_of, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real
+from clearwood.models.entries.entry import Entry, Job, Real
 
 __all__ = ["ENTRIES"]
 
@@ -14,7 +13,7 @@ _KERNELS = ("rbf", "linear", "poly", "sigmoid")
 
 def _kernel_ridge(job: Job) -> Any:
     from clearwood.models.catalogue.kernel_machines.kernel_ridge import LandmarkKernelRidge
-    from clearwood.models.shared.standardised_target import StandardisedTarget
+    from clearwood.models.shared.wrappers import StandardisedTarget
 
     one_of(job, "kernel", _KERNELS)
     return StandardisedTarget(LandmarkKernelRidge(seed=job.seed, **job.settings))
@@ -23,7 +22,7 @@ def _kernel_ridge(job: Job) -> Any:
 def _svm(job: Job) -> Any:
     from sklearn.svm import SVC
 
-    from clearwood.models.shared.probabilities import with_probabilities
+    from clearwood.models.shared.wrappers import with_probabilities
 
     one_of(job, "kernel", _KERNELS)
     settings = dict(job.settings)
@@ -35,7 +34,7 @@ def _svm(job: Job) -> Any:
 def _svr(job: Job) -> Any:
     from sklearn.svm import SVR
 
-    from clearwood.models.shared.standardised_target import StandardisedTarget
+    from clearwood.models.shared.wrappers import StandardisedTarget
 
     one_of(job, "kernel", _KERNELS)
     # the usual tolerance leaves differences of 1e-4 between targets in two units

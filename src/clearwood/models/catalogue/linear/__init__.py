@@ -4,8 +4,7 @@ from functools import partial
 from typing import Any
 
 from clearwood.models.entries.builders import NUMBERS, builder, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Real, Whole
+from clearwood.models.entries.entry import Choice, Entry, Job, Real, Whole
 from clearwood.models.entries.streams import Moments
 
 __all__ = ["ENTRIES"]
@@ -18,7 +17,7 @@ def _subset(job: Job) -> Any:
 
 
 def _stagewise(job: Job) -> Any:
-    from clearwood.models.catalogue.linear.stagewise import StagewiseRegressor
+    from clearwood.models.catalogue.linear.stepwise import StagewiseRegressor
 
     return StagewiseRegressor(random_state=job.seed, **job.settings)
 
@@ -28,7 +27,7 @@ def _pcr(job: Job) -> Any:
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import Pipeline
 
-    from clearwood.models.shared.capped import WeightedCapped
+    from clearwood.models.shared.wrappers import WeightedCapped
 
     steps = [
         ("pca", PCA(job.settings["n_components"], svd_solver="full")),
@@ -40,7 +39,7 @@ def _pcr(job: Job) -> Any:
 def _pls(job: Job) -> Any:
     from sklearn.cross_decomposition import PLSRegression
 
-    from clearwood.models.shared.capped import Capped
+    from clearwood.models.shared.wrappers import Capped
 
     return Capped(PLSRegression(scale=False, **job.settings), {"n_components": "rank"})
 
@@ -137,7 +136,7 @@ ENTRIES = (
         described_in="Hastie and others (2007); Hastie, Tibshirani and Friedman (2009), 3.3.3",
         loss="squared error, stopped after steps of size epsilon",
         build=_stagewise,
-        saved_types=types_in(__name__, stagewise="StagewiseRegressor"),
+        saved_types=types_in(__name__, stepwise="StagewiseRegressor"),
         defaults={"epsilon": 0.01, "steps": None, "max_steps": 5_000},
         reference=True,
         advice="Take it to see how coefficients grow as a fit is refined slowly, which is also how "

@@ -1,8 +1,7 @@
 """Multivariate adaptive regression splines."""
 
 from clearwood.models.entries.builders import ANY, own_builder, types_in
-from clearwood.models.entries.entry import Entry
-from clearwood.models.entries.spaces import Choice, Real, Whole
+from clearwood.models.entries.entry import Choice, Entry, Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -25,7 +24,7 @@ ENTRIES = (
         build=own_builder("clearwood.models.catalogue.mars.estimators.Mars"),
         saved_types=types_in(
             __name__,
-            bases="Hinge InLevels IsMissing Stacked",
+            terms="Hinge InLevels IsMissing Stacked",
             estimators="MarsClassifier MarsPoisson MarsRegressor",
         ),
         defaults={

@@ -3,8 +3,7 @@
 from typing import Any
 
 from clearwood.models.entries.builders import ANY, NUMBERS, one_of, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Whole
+from clearwood.models.entries.entry import Choice, Entry, Job, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -13,8 +12,8 @@ def _knn(job: Job) -> Any:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from sklearn.pipeline import Pipeline
 
-    from clearwood.models.catalogue.neighbours.membership import Membership
-    from clearwood.models.shared.capped import Capped
+    from clearwood.models.catalogue.neighbours.local import Membership
+    from clearwood.models.shared.wrappers import Capped
 
     metric = one_of(job, "metric", ["euclidean", "cosine", "jaccard"])
     kind = KNeighborsClassifier if job.task.is_classification else KNeighborsRegressor
@@ -50,7 +49,7 @@ ENTRIES = (
         loss="squared error or 0-1 loss, averaged over the neighbourhood",
         estimates="mean; probability (share of the neighbours)",
         build=_knn,
-        saved_types=types_in(__name__, membership="Membership"),
+        saved_types=types_in(__name__, local="Membership"),
         defaults={"n_neighbors": 15, "weights": "uniform", "metric": "euclidean"},
         space={
             "n_neighbors": Whole(1, 100, log=True),

@@ -1,21 +1,47 @@
 """Local regression: a mean, or a line, fitted to the rows near each point."""
 
 from itertools import product
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.catalogue.gam.trust import trusted_ends
-from clearwood.models.shared.rows import check_size
-from clearwood.models.shared.settings import check_choice, check_real
+from clearwood.models.shared.rows import check_choice, check_real, check_size
 
-__all__ = ["LocalRegressor"]
+__all__ = ["LocalRegressor", "Membership"]
+
+
+# Rows as sets, for distances between sets.
+
+
+class Membership(TransformerMixin, BaseEstimator):
+    """Represent each row by the set of its columns that are positive.
+
+    It is for encoded tables: standardised numbers and indicators of 0 and 1. A row's set then holds
+    its levels, and the numbers in which it is above average.
+
+    Examples
+    --------
+    >>> Membership().fit_transform([[0.3, 0.0], [-0.3, 1.0]])
+    array([[ True, False],
+           [False,  True]])
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Remember the number of columns."""
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def transform(self, X: ArrayLike) -> Bools:
+        """Return which columns are positive."""
+        return np.asarray(X) > 0
+
 
 #: Columns of numbers at most: in more dimensions no rows are near.
 _MOST_COLUMNS = 10

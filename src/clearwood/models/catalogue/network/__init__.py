@@ -13,8 +13,7 @@ from clearwood.models.catalogue.network.inputs import checked_grid, fits
 from clearwood.models.catalogue.network.plan import usual_settings
 from clearwood.models.catalogue.network.torch_extra import EXTRA, MODULE
 from clearwood.models.entries.builders import ANY, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real, Whole
+from clearwood.models.entries.entry import Entry, Job, Real, Whole
 from clearwood.table import Role, Task
 
 __all__ = ["ENTRIES"]
@@ -23,7 +22,7 @@ __all__ = ["ENTRIES"]
 def _mlp(job: Job) -> Any:
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-    from clearwood.models.shared.standardised_target import StandardisedTarget
+    from clearwood.models.shared.wrappers import StandardisedTarget
 
     settings = dict(job.settings)
     layers, units = settings.pop("layers"), settings.pop("units")

@@ -26,9 +26,14 @@ from clearwood.models.catalogue.network.plan import (
     usual_settings,
 )
 from clearwood.models.catalogue.network.torch_extra import one_thread, part
-from clearwood.models.shared.rows import check_size, level_counts
+from clearwood.models.shared.rows import (
+    check_choice,
+    check_real,
+    check_size,
+    check_whole,
+    level_counts,
+)
 from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredNumbers
-from clearwood.models.shared.settings import check_choice, check_real, check_whole
 
 __all__ = [
     "CnnClassifier",

@@ -1,8 +1,7 @@
 """Random planted forests."""
 
 from clearwood.models.entries.builders import ANY, own_builder, types_in
-from clearwood.models.entries.entry import Entry
-from clearwood.models.entries.spaces import Choice, Real, Whole
+from clearwood.models.entries.entry import Choice, Entry, Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -23,7 +22,7 @@ ENTRIES = (
         "and many small leaves; 'glass' usually predicts better and reads more easily.",
         build=own_builder("clearwood.models.catalogue.planted.estimators.Planted"),
         saved_types=types_in(
-            __name__, estimators="PlantedClassifier PlantedPoisson PlantedRegressor", leaves="Steps"
+            __name__, estimators="PlantedClassifier PlantedPoisson PlantedRegressor Steps"
         ),
         defaults={
             "order": 2,

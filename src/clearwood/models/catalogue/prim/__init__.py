@@ -1,8 +1,7 @@
 """The patient rule induction method."""
 
 from clearwood.models.entries.builders import NUMBERS, own_builder, types_in
-from clearwood.models.entries.entry import Entry
-from clearwood.models.entries.spaces import Real, Whole
+from clearwood.models.entries.entry import Entry, Real, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]

@@ -1,8 +1,7 @@
 """Rule ensembles."""
 
 from clearwood.models.entries.builders import ANY, own_builder, types_in
-from clearwood.models.entries.entry import Entry
-from clearwood.models.entries.spaces import Choice, Real, Whole
+from clearwood.models.entries.entry import Choice, Entry, Real, Whole
 
 __all__ = ["ENTRIES"]
 

@@ -1,7 +1,8 @@
-"""Candidate rules: nodes of small trees that are boosted with strong shrinkage."""
+"""Candidate rules: nodes of small trees boosted with strong shrinkage, and their weights."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from sklearn.tree import DecisionTreeRegressor
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.kernels import LassoFamily
 from clearwood.models.shared.conditions import Among, Between, Condition, Rule
+from clearwood.models.shared.score import Link
 
 __all__ = [
     "LARGEST",
+    "LINKS",
     "Grower",
+    "balanced_folds",
     "curvature",
     "means_of",
     "merged",
     "scores_of",
     "step_bounds",
 ]
+
 
 #: Trees are grown in single precision; larger numbers count as this.
 LARGEST = 1e38
@@ -256,3 +261,22 @@ def merged(
         return [], np.empty((0, len(weight)), bool)
     own, rows = zip(*kept.values(), strict=True)
     return list(own), np.array(rows)
+
+
+LINKS: dict[LassoFamily, Link] = {
+    "gaussian": "identity",
+    "logistic": "logistic",
+    "poisson": "log",
+    "multinomial": "softmax",
+}
+
+
+def balanced_folds(
+    strata: NDArray[Any], n_folds: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Deal rows out to folds at random, the same share of every stratum to each."""
+    shuffled = rng.permutation(len(strata))
+    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    folds = np.empty(len(strata), np.int32)
+    folds[order] = np.arange(len(strata)) % min(n_folds, len(strata))
+    return folds

@@ -5,8 +5,7 @@ from typing import Any
 
 from clearwood._shared.errors import Setting, unknown_choice
 from clearwood.models.entries.builders import types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real, Whole
+from clearwood.models.entries.entry import Entry, Job, Real, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]

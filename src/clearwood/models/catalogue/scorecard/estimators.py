@@ -5,19 +5,198 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.utils import Tags
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import percent
-from clearwood.models.catalogue.scorecard.bands import BandRules, Bands, OneBand, bands_of
-from clearwood.models.catalogue.scorecard.logistic import nonnegative_logistic
-from clearwood.models.catalogue.scorecard.optimal import TRENDS
-from clearwood.models.catalogue.scorecard.trees import band_trees
-from clearwood.models.shared.score import ScoreParts, SumOfProducts
+from clearwood.models.catalogue.scorecard.bands import TRENDS, BandRules, Bands, OneBand, bands_of
+from clearwood.models.shared.rows import check_choice, check_real, check_whole
+from clearwood.models.shared.score import ScoreParts, SumOfProducts, TreeArrays
 from clearwood.models.shared.scored import ScoredClasses
-from clearwood.models.shared.settings import check_choice, check_real, check_whole
 
-__all__ = ["ScorecardClassifier"]
+__all__ = ["ScorecardClassifier", "band_trees", "nonnegative_logistic"]
+
+
+# Logistic regression whose coefficients are not negative.
+
+
+_NEWTON_STEPS = 25
+
+
+def nonnegative_logistic(
+    X: Floats, y: Floats, weight: Floats, *, l2: float
+) -> tuple[float, Floats]:
+    """Minimise the log loss plus l2/2 · Σ β² over an intercept and coefficients β ≥ 0.
+
+    Parameters
+    ----------
+    X, y, weight
+        Rows, 1 for events and 0 for others, and how many rows each stands for.
+    l2
+        The penalty, in rows.
+
+    Returns
+    -------
+    intercept : float
+    coefficients : ndarray
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]])
+    >>> intercept, beta = nonnegative_logistic(X, np.array([0.0, 1, 0, 1]), np.ones(4), l2=1.0)
+    >>> beta.round(3)
+    array([0.453, 0.   ])
+    """
+    design = np.column_stack([np.ones(len(X)), X])
+    ridge = np.concatenate([[0.0], np.full(X.shape[1], l2)])
+
+    def loss(beta: Floats) -> tuple[float, Floats]:
+        score = design @ beta
+        value = weight @ (np.logaddexp(0.0, score) - y * score) + ridge @ beta**2 / 2
+        return float(value), design.T @ (weight * (expit(score) - y)) + ridge * beta
+
+    share = weight @ y / weight.sum()
+    start = np.concatenate([[np.log(share / (1 - share))], np.full(X.shape[1], 0.5)])
+    bounds = [(None, None)] + [(0.0, None)] * X.shape[1]
+    options = {"maxiter": 1_000, "ftol": 1e-13, "gtol": 1e-8}
+    beta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    beta = _polished(design, y, weight, ridge, beta)
+    return float(beta[0]), beta[1:]
+
+
+def _polished(design: Floats, y: Floats, weight: Floats, ridge: Floats, beta: Floats) -> Floats:
+    """Take Newton steps with the coefficients that are not at their bound, as far as they hold."""
+    free = np.concatenate([[True], beta[1:] > 0])
+    own, penalty = design[:, free], ridge[free]
+    current = beta[free]
+    for _ in range(_NEWTON_STEPS):
+        p = expit(own @ current)
+        slope = own.T @ (weight * (p - y)) + penalty * current
+        bend = own.T @ ((weight * p * (1 - p))[:, None] * own) + np.diag(penalty)
+        try:
+            step = np.linalg.solve(bend, slope)
+        except np.linalg.LinAlgError:
+            break
+        nearer = current - step
+        if not np.isfinite(nearer).all() or (nearer[1:] < 0).any() or np.abs(step).max() > 1.0:
+            break
+        current = nearer
+        if np.abs(step).max() < 1e-13:
+            break
+    result = beta.copy()
+    result[free] = current
+    return result
+
+
+# A scorecard as one small tree for each column, whose leaves are the bands.
+
+
+#: Divides values from missing ones: every value is below.
+_ANY_VALUE = float(np.finfo(np.float64).max)
+
+
+def band_trees(columns: Sequence[Bands], effects: Sequence[Floats], n_features: int) -> TreeArrays:
+    """Make the trees; ``effects`` are what the bands of each column add, missing values last."""
+    grower = _Grower()
+    roots = []
+    for bands, added in zip(columns, effects, strict=True):
+        roots.append(len(grower.nodes))
+        grower.grow(bands, added)
+    nodes = grower.nodes
+    start, size, words = _sets([node.levels for node in nodes])
+    return TreeArrays(
+        roots=np.array(roots, np.int32),
+        left=np.array([node.left for node in nodes], np.int32),
+        right=np.array([node.right for node in nodes], np.int32),
+        feature=np.array([node.feature for node in nodes], np.int32),
+        threshold=np.array([node.threshold for node in nodes], np.float64),
+        # missing values and unseen levels are always on the right
+        default_left=np.zeros(len(nodes), bool),
+        value=np.array([node.value for node in nodes], np.float64).reshape(-1, 1),
+        cover=np.array([node.cover for node in nodes], np.float64),
+        tree_output=np.zeros(len(roots), np.int32),
+        n_features=n_features,
+        n_outputs=1,
+        category_start=start,
+        category_size=size,
+        category_words=words,
+        unseen_left=np.zeros(len(nodes), bool),
+    )
+
+
+class _Node:
+    """One node; a leaf until it has children."""
+
+    def __init__(self, cover: float) -> None:
+        self.left = self.right = self.feature = -1
+        self.threshold = 0.0
+        self.levels: list[int] | None = None
+        self.value, self.cover = 0.0, cover
+
+
+class _Grower:
+    """Adds the nodes of one tree after another."""
+
+    def __init__(self) -> None:
+        self.nodes: list[_Node] = []
+
+    def grow(self, bands: Bands, added: Floats) -> None:
+        """Divide known values from missing ones, then the bands by halves."""
+        self._bands, self._added = bands, added
+        self._mass = bands.events + bands.others
+        known = list(range(bands.n_bands))
+        root = self._node([*known, bands.n_bands])
+        self._split(root, known, [bands.n_bands], _ANY_VALUE)
+
+    def _node(self, members: list[int]) -> int:
+        self.nodes.append(_Node(float(self._mass[members].sum())))
+        return len(self.nodes) - 1
+
+    def _split(self, at: int, low: list[int], high: list[int], threshold: float) -> None:
+        """Give a node two children: the bands up to a threshold, and those above."""
+        node, bands = self.nodes[at], self._bands
+        node.feature = bands.column
+        if bands.groups is None:
+            node.threshold = threshold
+        else:
+            node.levels = np.flatnonzero(np.isin(bands.groups, low)).tolist()
+        node.left = self._below(low)
+        node.right = self._below(high)
+
+    def _below(self, members: list[int]) -> int:
+        """Add the node of some bands, and those below it."""
+        at = self._node(members)
+        if len(members) == 1:
+            self.nodes[at].value = float(self._added[members[0]])
+            return at
+        half = len(members) // 2
+        last = members[half - 1]
+        cut = self._bands.cuts[last] if self._bands.groups is None else 0.0
+        self._split(at, members[:half], members[half:], float(cut))
+        return at
+
+
+def _sets(
+    levels: Sequence[list[int] | None],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pack sets of levels into bits."""
+    start, size = np.full(len(levels), -1, np.int32), np.zeros(len(levels), np.int32)
+    words: list[np.ndarray] = []
+    used = 0
+    for at, own in enumerate(levels):
+        if own is None:
+            continue
+        bits = np.zeros(-(-(max(own) + 1) // 32) * 32, bool)
+        bits[own] = True
+        packed = np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
+        start[at], size[at] = used, len(packed)
+        words.append(packed)
+        used += len(packed)
+    return start, size, np.concatenate(words) if words else np.empty(0, np.uint32)
+
 
 _ONE_BAND: dict[OneBand, str] = {
     "no value": "no values",
@@ -33,7 +212,7 @@ class ScorecardClassifier(ScoredClasses):
     """Bands of every column, and a logistic regression on their weights of evidence.
 
     Each column is divided into the bands of the greatest information value that a few rules allow
-    (see `clearwood.models.catalogue.scorecard.optimal`). A band is replaced by its weight of
+    (see `clearwood.models.catalogue.scorecard.bands`). A band is replaced by its weight of
     evidence, log of the ratio of the shares that both classes have in it. The regression on these
     has no negative coefficient, so the score never runs against the rates of a column's bands.
 

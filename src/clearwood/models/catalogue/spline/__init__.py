@@ -3,8 +3,7 @@
 from typing import Any
 
 from clearwood.models.entries.builders import ANY, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Real, Whole
+from clearwood.models.entries.entry import Entry, Job, Real, Whole
 
 __all__ = ["ENTRIES"]
 

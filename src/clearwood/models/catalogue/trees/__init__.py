@@ -6,8 +6,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.entries.builders import ANY, types_in
-from clearwood.models.entries.entry import Entry, Job
-from clearwood.models.entries.spaces import Choice, Real, Whole
+from clearwood.models.entries.entry import Choice, Entry, Job, Real, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -234,7 +233,7 @@ ENTRIES = (
         described_in="Geurts, Ernst and Wehenkel (2006)",
         build=partial(_forest, kind="ExtraTrees"),
         resolve=_usual_extra_trees,
-        quick={"n_estimators": 30},
+        quick={"n_estimators": 30, "min_samples_leaf": 10},
     ),
     Entry(
         name="adaboost",

@@ -13,15 +13,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
 from clearwood._shared.weights import counted as row_weights
-from clearwood.models.catalogue.trees.bumping import bump
 from clearwood.models.catalogue.trees.optimal import DEPTHS, best_tree
-from clearwood.models.catalogue.trees.pruning import choose, geometric_middles, held_out, risks
-from clearwood.models.catalogue.trees.sample import Sample
-from clearwood.models.catalogue.trees.tree import CartTree, Growth, Presorted
+from clearwood.models.catalogue.trees.pruning import (
+    bump,
+    choose,
+    geometric_middles,
+    held_out,
+    risks,
+)
+from clearwood.models.catalogue.trees.tree import CartTree, Growth, Presorted, Sample
 from clearwood.models.shared.folds import Folds
 from clearwood.models.shared.response import FAMILIES, FamilyName
-from clearwood.models.shared.rows import check_size
-from clearwood.models.shared.settings import check_whole
+from clearwood.models.shared.rows import check_size, check_whole
 
 __all__ = ["CartClassifier", "CartRegressor"]
 

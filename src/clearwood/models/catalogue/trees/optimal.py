@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.models.catalogue.trees.plain import bit_set
-from clearwood.models.catalogue.trees.sample import Sample
-from clearwood.models.catalogue.trees.tree import CartTree, Growth
+from clearwood.models.catalogue.trees.tree import CartTree, Growth, Sample, bit_set
 from clearwood.models.shared.response import FAMILIES, FamilyName
 
 __all__ = ["DEPTHS", "best_tree"]

@@ -1,12 +1,21 @@
-"""Warnings of iterative solvers, with the name of the learner."""
+"""Warnings and errors of solvers, with the name of the learner."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from clearwood._shared.messages import tell
+import numpy as np
 
-__all__ = ["convergence_named"]
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
+from clearwood._shared.numbers import number
+from clearwood.table import Encoder
+
+__all__ = ["convergence_named", "too_large_named"]
+
+
+# Warnings of iterative solvers, with the name of the learner.
 
 
 @contextmanager
@@ -44,3 +53,30 @@ def convergence_named(name: str) -> Iterator[None]:
             f"learner {name!r} stopped before it had converged ({reason}); its predictions may be "
             "inaccurate. A stronger penalty, fewer columns or other settings may help."
         )
+
+
+# Numbers too large for a learner, with the column that holds them.
+
+
+@contextmanager
+def too_large_named(name: str, encoder: Encoder, encoded: Floats) -> Iterator[None]:
+    """Name the column whose numbers are too large for single precision.
+
+    Trees of scikit-learn and the boosting libraries hold columns in single precision; their error
+    for a larger number does not name the column.
+    """
+    try:
+        yield
+    except ValueError as error:
+        largest = np.nanmax(np.abs(encoded), axis=0, initial=0.0)
+        at = int(np.argmax(largest))
+        if largest[at] <= np.finfo(np.float32).max:
+            raise
+        column = encoder.columns_[at].source
+        raise InputError(
+            f"learner {name!r} cannot use numbers as large as {number(largest[at])}, which column "
+            f"{column!r} has",
+            parameter=column,
+            value=float(largest[at]),
+            hint="write the column in larger units, or choose a learner that standardises.",
+        ) from error
