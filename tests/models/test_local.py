@@ -177,3 +177,16 @@ def test_a_table_goes_through_fit_file_and_effect(tmp_path):
     known = np.isfinite(effect.grid[0])
     error = np.abs(effect.values[known] - np.sin(effect.grid[0][known])).max()
     assert error < 0.3
+
+
+def test_files_of_earlier_versions_without_ends_predict_as_they_did(tmp_path):
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(0, 4, 150), rng.normal(size=150)
+    data = cw.read({"x": x, "z": z, "y": np.sin(x) + 0.1 * rng.normal(size=150)}, target="y")
+    model = cw.learner("local").fit(data)
+    assert np.isinf(model.estimator_.ends_).all()
+    new = {"x": [-1.0, 2.0, 9.0], "z": [0.0, 0.3, 0.0]}
+    predicted = model.predict(new)
+    del model.estimator_.ends_
+    cw.save(model, tmp_path / "model.cw")
+    np.testing.assert_array_equal(cw.load(tmp_path / "model.cw").predict(new), predicted)

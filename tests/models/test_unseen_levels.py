@@ -1,5 +1,8 @@
 """Levels that no training row has get the weighted mean of the levels' effects."""
 
+import math
+import sqlite3
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -91,3 +94,32 @@ def test_factors_coefficients_and_saved_models_say_and_keep_the_rule(tmp_path):
     np.testing.assert_allclose(cw.factors(model, data).predict(new), predicted, rtol=1e-9)
     cw.save(model, tmp_path / "model.cw")
     np.testing.assert_array_equal(cw.load(tmp_path / "model.cw").predict(new), predicted)
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that the model was not fitted with")
+@pytest.mark.parametrize("column", ["town", "garden", "size"])
+@pytest.mark.parametrize("name", ["ols", "ridge", "glm", "bayes", "logistic"])
+def test_exported_sql_and_csv_have_the_weighted_mean_too(name, column, tmp_path):
+    """SQL is run in SQLite, and the CSV read again: neither knows the model."""
+    model, rows = fitted(name)
+    task = {"glm": "count", "logistic": None}.get(name, "regression")
+    how = {"target": "y", "weight": "weight", "task": task, "kinds": {"size": ["s", "m", "l"]}}
+    table = cw.factors(model, cw.read(rows, **how))
+    levels = sorted(set(rows[column].tolist()))
+    n = len(levels) + 2
+    new = {"town": ["b"] * n, "garden": ["yes"] * n, "size": ["m"] * n, "age": [0.4] * n}
+    new[column] = [*levels, "elsewhere", None]
+    (tmp_path / "factors.csv").write_text(table.to_csv(), encoding="utf-8")
+    of_csv = cw.explanation.read_factors(tmp_path / "factors.csv").predict(new)
+    database = sqlite3.connect(":memory:")
+    database.create_function("exp", 1, lambda x: None if x is None else math.exp(x))
+    database.execute(f"CREATE TABLE data ({', '.join(new)})")
+    places = ", ".join("?" * len(new))
+    database.executemany(f"INSERT INTO data VALUES ({places})", zip(*new.values(), strict=True))
+    of_sql = np.array([line[-1] for line in database.execute(table.to_sql(table="data"))])
+    database.close()
+    weights = np.array([rows["weight"][rows[column] == level].sum() for level in levels])
+    for made in (of_sql, of_csv):
+        found = {"glm": np.log, "logistic": logit}.get(name, np.asarray)(made)
+        wanted = weights @ found[:-2] / weights.sum()
+        np.testing.assert_allclose(found[-2:], wanted, rtol=1e-9, atol=1e-9)

@@ -163,6 +163,12 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         self._choose()
         return self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was saved; files of earlier versions have no ends."""
+        super().__setstate__(state)
+        if hasattr(self, "n_features_in_") and not hasattr(self, "ends_"):
+            self.ends_ = np.repeat([[-np.inf], [np.inf]], self.n_features_in_, axis=1)
+
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the mean near each row."""
         check_is_fitted(self)
