@@ -101,12 +101,13 @@ def test_points_and_coefficients_say_what_their_shares_are_of(weight):
     assert linear.shares[place] == pytest.approx(mass[columns["g"] == "b"].sum() / mass.sum())
 
 
-def test_a_number_of_a_column_is_written_in_one_way_on_a_page():
+@pytest.mark.parametrize("learner", ["ols", "gam", "tree"])
+def test_a_number_of_a_column_is_written_in_one_way_on_a_page(learner):
     rng = np.random.default_rng(3)
     income = np.append(rng.integers(9_000, 60_000, 299), 65_237)
     data = {"income": income, "y": income / 1000 + rng.normal(0, 3, 300)}
     table = cw.read(data, target="y")
-    page = cw.report(cw.learner("ols").fit(table), table, test=table, quick=True).to_html()
+    page = cw.report(cw.learner(learner).fit(table), table, test=table, quick=True).to_html()
     assert "65,237" in page
     for other in ("65,240", "65,200", "65237 ", "65237<"):
         assert other not in page

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.numbers import count, number
+from clearwood._shared.numbers import cell, count
 from clearwood._shared.results import Result
 from clearwood.table import Column, Table
 
@@ -98,7 +98,7 @@ class Extrapolation(Result):
         ):
             if not outside:
                 continue
-            known = "" if least is None else f" ({number(least)})"
+            known = "" if least is None else f" ({cell(least)})"
             negative = ""
             if side == "below" and self.n_negative:
                 negative = f", {self.n_negative:,} of them below 0, which no training row was"

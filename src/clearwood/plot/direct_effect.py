@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood._shared.numbers import interval, number, percent
+from clearwood._shared.numbers import cell, interval, number, percent
 from clearwood.plot.style import chart_of, cut, headed, rule
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
     n_outputs = len(result.outputs)
     rows = []
     for k, place in enumerate(zip(*result.at.values(), strict=True)):
-        shown = ", ".join(number(v) if isinstance(v, int | float) else str(v) for v in place)
+        shown = ", ".join(cell(v) for v in place)
         for j, output in enumerate(result.outputs):
             at = k * n_outputs + j
             line = cut(f"{shown}: {output}" if n_outputs > 1 else shown)

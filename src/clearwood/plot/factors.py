@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from clearwood._shared.numbers import count, interval, percent
+from clearwood._shared.numbers import cell, count, interval, percent
 from clearwood.plot.style import AXIS, DOWN, GREY, chart_of, cut, headed, number, rule
 from clearwood.table import Column, Kind, Table
 
@@ -91,7 +91,7 @@ def round_ratios(low: float, high: float) -> "Floats":
 
 def _about_base(result: "Factors") -> str:
     base = ", ".join(
-        f"{cut(name)} = {cut(value) if isinstance(value, str) else number(value)}"
+        f"{cut(name)} = {cut(cell(value))}"
         for name, value in list(result.base.items())[:MOST_COLUMNS]
     )
     none = "1" if result.ratio_name is not None else "0"
@@ -125,7 +125,7 @@ class _Panel:
         if self.axis.levels is None:
             values = [row["value"] for row in self.rows]
             ends = [self.rows[k]["x"] for k in (0, -1)]
-            first, last = (f"{number(values[k])} at {number(ends[k])}" for k in (0, -1))
+            first, last = (f"{number(values[k])} at {cell(ends[k])}" for k in (0, -1))
             return f"{name} from {first} to {last}"
         parts = []
         for row in self.rows:

@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.choices import Claim, Gaps
 from clearwood._shared.errors import Option, words
 from clearwood._shared.frames import unique_name
-from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
+from clearwood._shared.numbers import IN_TABLES, cell, count, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.causal.direct.conditions import Condition
 from clearwood.explanation import About, Unit
@@ -296,4 +296,4 @@ def _filled(shares: Mapping[str, float]) -> str:
 
 def _written(value: Any) -> str:
     """Write a value: numbers with few digits, levels as they are."""
-    return number(value, IN_TABLES) if isinstance(value, int | float) else str(value)
+    return cell(float(value)) if isinstance(value, int | float) else str(value)

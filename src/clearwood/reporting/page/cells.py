@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.numbers import cell as written_value
 from clearwood.reporting.page.blocks import Cell, Sheet
 
 __all__ = ["Bar", "WrittenCell", "is_numeric", "written_rows"]
@@ -93,7 +94,7 @@ def _written_number(cell: Cell, form: str | None, bar: Bar | None) -> WrittenCel
     assert not isinstance(cell, str)
     if math.isinf(cell):
         return WrittenCell("∞" if cell > 0 else "−∞", str(cell), numeric=True)
-    text = number(cell, IN_TABLES) if form is None else format(cell, form)
+    text = written_value(float(cell)) if form is None else format(cell, form)
     text = text.replace("-", "−")  # as wide as a plus, so that columns stay aligned
     exact = repr(cell)
     return WrittenCell(text, None if text == exact else exact, numeric=True, bar=bar)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.numbers import count, percent
+from clearwood._shared.numbers import cell, count, percent
 from clearwood.explanation import BANDS, FEW_FREEDOM, Coefficients, TermRow
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
@@ -201,7 +201,7 @@ def _range(findings: Findings, term: TermRow) -> str | None:
     if column.values.dtype.kind == "M":
         first, last = (np.datetime64(int(day), "D") for day in (term.low, term.high))
         return f"{first} to {last}"
-    return f"{number(term.low)} to {number(term.high)}"
+    return f"{cell(term.low)} to {cell(term.high)}"
 
 
 def _outside(findings: Findings) -> list[Block]:
