@@ -25,7 +25,7 @@ def without(table, name):
     [
         {},
         {"calibrate": None},
-        {"law": {"female": 0.7, "male": 0.3}},
+        {"distribution": {"female": 0.7, "male": 0.3}},
         {"kind": "unaware"},
         {"protected": ["gender", "region"]},
         {"protected": ["gender", "age"]},

@@ -64,7 +64,7 @@ def average_natural_direct_effect(
     """Average the change from drawn values to chosen ones, all else as under the drawn ones.
 
     This is Hiabu (2024), Definition 8.2.1: the mean of ``m(x_S, X_R) - m(X'_S, X_R)``, where
-    ``X'_S`` comes from its marginal law and ``X_R``, the rest, from ``do(X_S = X'_S)``.
+    ``X'_S`` comes from its marginal distribution and ``X_R``, the rest, from ``do(X_S = X'_S)``.
     """
     natural = mean({**others, **drawn})
     draws = len(natural)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from clearwood.fairness.groups.reading import read_with
     from clearwood.fairness.groups.tuned import Tuning
     from clearwood.fairness.predictors.calibration import Calibration
+    from clearwood.fairness.predictors.distribution import Distribution
     from clearwood.fairness.predictors.fair_model import FairModel
-    from clearwood.fairness.predictors.law import Law
     from clearwood.fairness.predictors.make import fair
     from clearwood.fairness.predictors.use import stand_ins_in, used_columns
     from clearwood.fairness.result import Audit
@@ -43,11 +43,11 @@ __all__ = [
     "Convention",
     "Decision",
     "Dependence",
+    "Distribution",
     "FairModel",
     "Gap",
     "GapPart",
     "GroupMeasures",
-    "Law",
     "PriceOfFairness",
     "Proxies",
     "Proxy",

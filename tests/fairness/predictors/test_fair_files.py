@@ -23,7 +23,7 @@ def policies() -> Table:
         {"kind": "unaware"},
         {"kind": "parity"},
         {"by_group": True},
-        {"law": {"male": 1, "female": 3}, "calibrate": "linear"},
+        {"distribution": {"male": 1, "female": 3}, "calibrate": "linear"},
         {"protected": ["gender", "age"]},
     ],
     ids=str,

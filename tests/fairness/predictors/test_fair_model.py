@@ -50,7 +50,7 @@ def test_the_average_over_cells_is_the_average_over_all_rows(name, protected):
     few = cw.datasets.insurance(60, seed=3, missing=0.1)
     model = cw.learner(name).fit(cw.datasets.insurance(600, seed=4, missing=0.1))
     fair = cw.fair(model, few, protected=protected, calibrate=None)
-    assert fair.law_.is_exact
+    assert fair.distribution_.is_exact
     expected = brute_force(model, few, protected)[:, 0]
     np.testing.assert_allclose(fair.predict(few), expected, rtol=1e-12)
 
@@ -232,14 +232,18 @@ def test_models_by_group_are_averaged(policies):
 
 
 def test_a_law_may_be_given_by_level_or_by_row(policies, aware):
-    men = cw.fair(aware, policies, law={"male": 2.0}, calibrate=None)
+    men = cw.fair(aware, policies, distribution={"male": 2.0}, calibrate=None)
     every = replace(policies["gender"], values=np.ones(policies.n_rows, np.int32))
     expected = aware.predict(with_column(policies, gender=every))
     np.testing.assert_allclose(men.predict(policies), expected, rtol=1e-12)
-    by_row = cw.fair(aware, policies, law=policies["gender"].values == 1, calibrate=None)
+    by_row = cw.fair(aware, policies, distribution=policies["gender"].values == 1, calibrate=None)
     np.testing.assert_allclose(by_row.predict(policies), expected, rtol=1e-12)
     joint = cw.fair(
-        aware, policies, protected=["gender", "region"], law={("male", "city"): 1}, calibrate=None
+        aware,
+        policies,
+        protected=["gender", "region"],
+        distribution={("male", "city"): 1},
+        calibrate=None,
     )
     assert joint.schema_.features == ("age", "height", "mileage", "power")
 
@@ -247,9 +251,9 @@ def test_a_law_may_be_given_by_level_or_by_row(policies, aware):
 def test_missing_values_of_a_protected_column_are_a_level():
     data = cw.datasets.insurance(800, missing=0.2)
     fair = cw.fair(cw.learner("gbm").fit(data), data)
-    assert fair.law_.labels == (("female",), ("male",), (None,))
+    assert fair.distribution_.labels == (("female",), ("male",), (None,))
     missing = data["gender"].missing
-    assert fair.law_.shares[2] == pytest.approx(np.average(missing, weights=data.weights))
+    assert fair.distribution_.shares[2] == pytest.approx(np.average(missing, weights=data.weights))
 
 
 def test_estimators_of_scikit_learn_can_be_made_fair(policies):
@@ -311,7 +315,7 @@ def test_conditions_name_the_arrow_that_breaks_them(policies, aware):
     reverse = {"gender": ("height", "country"), "height": ("country",)}
     (fails,) = cw.fair(aware, policies, graph=Graph(reverse)).conditions
     assert fails.holds is False
-    assert fails.reason.endswith("which law= takes")
+    assert fails.reason.endswith("which distribution= takes")
     (assumed,) = cw.fair(aware, policies).conditions
     assert assumed.holds is None
 
@@ -332,11 +336,11 @@ def test_a_model_without_the_protected_column_is_refused(policies):
         ({"protected": ["accidents"]}, "it is the target"),
         ({"kind": "fre"}, r"kind='fre' is not a known value. Hint: did you mean 'free'"),
         ({"calibrate": "both"}, "calibrate='both' is not a known value"),
-        ({"law": "uniform"}, "law='uniform' is not a known value"),
-        ({"law": {"men": 1}}, "law='men' is not a known value"),
-        ({"law": {"male": -1}}, "shares must be numbers of 0 or more"),
-        ({"law": {}}, "shares must be numbers of 0 or more"),
-        ({"law": [1.0, 2.0]}, "4000 weights of 0 or more"),
+        ({"distribution": "uniform"}, "distribution='uniform' is not a known value"),
+        ({"distribution": {"men": 1}}, "distribution='men' is not a known value"),
+        ({"distribution": {"male": -1}}, "shares must be numbers of 0 or more"),
+        ({"distribution": {}}, "shares must be numbers of 0 or more"),
+        ({"distribution": [1.0, 2.0]}, "4000 weights of 0 or more"),
         ({"by_group": True, "kind": "parity"}, "models by group are averaged"),
         ({"by_group": True, "protected": ["age"]}, "'age' holds numbers, which make no groups"),
         ({"kind": "parity", "protected": ["height"]}, "Hint: make bands of it"),

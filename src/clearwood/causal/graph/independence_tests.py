@@ -381,7 +381,7 @@ def _calibrated(left: list[Left], known: Bools, weights: Floats, n_units: int) -
 
 @dataclass(frozen=True)
 class _Largest:
-    """The law of the largest of several correlated statistics, if all means are zero."""
+    """The distribution of the largest of several correlated statistics, if all means are zero."""
 
     freedom: int
     draws: Floats
@@ -397,7 +397,7 @@ class _Largest:
 
 
 def _largest(parts: Floats, n_units: int, random: Any) -> _Largest:
-    """Return the law of the largest of the standardised sums of parts.
+    """Return the distribution of the largest of the standardised sums of parts.
 
     Given the data, sums with Gaussian multipliers are Gaussian with the covariance of the parts,
     from which the draws are made at once.

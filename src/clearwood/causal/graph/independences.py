@@ -102,8 +102,8 @@ class Independences(Result):
         Both columns are predicted from those that are conditioned on, out of fold, and the
         residuals are multiplied. Independence implies that the products have mean zero (the
         generalised covariance measure of Shah and Peters 2020). Categories are tested through the
-        indicators of their levels, with the largest statistic of all pairs of levels; its law is
-        that of a Gaussian multiplier bootstrap. P-values are corrected by Holm.
+        indicators of their levels, with the largest statistic of all pairs of levels; its
+        distribution is that of a Gaussian multiplier bootstrap. P-values are corrected by Holm.
 
         A rejection says that an arrow or a hidden cause is missing between the two columns, or
         that the learner cannot fit one of them. That nothing is rejected proves nothing: the test

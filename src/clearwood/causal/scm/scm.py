@@ -187,8 +187,9 @@ Hint: known: ...
         Numbers are the learner's prediction plus noise drawn from its residuals on held-out rows;
         classes are drawn with the learner's probabilities; counts from a Poisson distribution, or
         a negative binomial one where held-out counts vary more. Columns without causes are drawn
-        from the observed values, with the weights of the rows. What is fitted is the law of a
-        column given its causes; that the arrows are causal is assumed, not learned.
+        from the observed values, with the weights of the rows. What is fitted is the
+        distribution of a column given its causes; that the arrows are causal is assumed, not
+        learned.
 
         Parameters
         ----------

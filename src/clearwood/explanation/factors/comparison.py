@@ -174,7 +174,7 @@ def completed(model: Averaged, table: Table) -> tuple[Table, bool]:
 
 
 def averaged_out(result: Factors, cells: Table, shares: Floats, schema: Schema) -> Factors:
-    """Replace columns by their mean, after the link, over a law of their values.
+    """Replace columns by their mean, after the link, over a distribution of their values.
 
     The table then predicts the mean of its predictions for each combination of these values. That
     is a table of factors again where the columns are in no pair with others, and the link is the

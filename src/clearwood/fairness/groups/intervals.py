@@ -91,7 +91,7 @@ def share_of(mean: Mean, confidence: float, *, inflation: float = 1.0) -> Spread
 
 
 def _least(events: float, size: float, tail: float) -> float:
-    """Return the lower end of few events by Poisson's law; infinity where they are not few."""
+    """Return the lower end of few Poisson events; infinity where they are not few."""
     if not 0 < events <= _FEW_EVENTS:
         return np.inf
     # with one or two the whole error is on this side
@@ -100,7 +100,7 @@ def _least(events: float, size: float, tail: float) -> float:
 
 
 def _most(events: float, size: float, tail: float) -> float:
-    """Return the upper end of few events by Poisson's law; 0 where they are not few."""
+    """Return the upper end of few Poisson events; 0 where they are not few."""
     if not 0 < events <= _FEW_EVENTS:
         return 0.0
     return float(stats.chi2.ppf(1 - tail, 2 * (events + 1)) / 2 / size)

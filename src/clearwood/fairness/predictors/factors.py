@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import percent
 from clearwood.explanation import Averaged
-from clearwood.fairness.predictors.law import Law
+from clearwood.fairness.predictors.distribution import Distribution
 
 if TYPE_CHECKING:
     from clearwood.fairness.predictors.fair_model import FairModel
@@ -34,22 +34,24 @@ def averaged(fair: "FairModel") -> Averaged:
         )
     (learner,) = fair.models_
     names = " and ".join(fair.protected_)
-    law = fair.law_
+    distribution = fair.distribution_
     own = fair.calibration_
     shift = own.shift[-1] - own.shift[0] if own.of_classes else own.shift[0]
     name = getattr(learner, "name", type(learner).__name__)
-    if law is None:
+    if distribution is None:
         return Averaged(learner, None, None, shift, own.factor, f"{name}, fitted without {names}")
     title = f"{name}, {names} averaged out"
-    notes = (f"{names} averaged out: {_listed(law)}",)
-    return Averaged(learner, law.cells, law.shares, shift, own.factor, title, notes)
+    notes = (f"{names} averaged out: {_listed(distribution)}",)
+    return Averaged(
+        learner, distribution.cells, distribution.shares, shift, own.factor, title, notes
+    )
 
 
-def _listed(law: Law) -> str:
+def _listed(distribution: Distribution) -> str:
     """Write the shares of the values over which is averaged."""
-    if len(law) > _MOST_LISTED:
-        return f"{len(law)} values by their shares"
+    if len(distribution) > _MOST_LISTED:
+        return f"{len(distribution)} values by their shares"
     return ", ".join(
         f"{', '.join('missing' if one is None else str(one) for one in labels)} {percent(share)}"
-        for labels, share in zip(law.labels, law.shares, strict=True)
+        for labels, share in zip(distribution.labels, distribution.shares, strict=True)
     )

@@ -28,7 +28,7 @@ from clearwood.fairness.predictors.calibration import (
     calibrated_to_classes,
     calibrated_to_numbers,
 )
-from clearwood.fairness.predictors.law import Law, law_of
+from clearwood.fairness.predictors.distribution import Distribution, distribution_of
 from clearwood.fairness.predictors.parity import Barycentre, barycentre_of
 from clearwood.fairness.predictors.training import fitted_to, schema_of, training_table, with_roles
 from clearwood.fitted import FittedModel
@@ -43,10 +43,10 @@ __all__ = ["FairKind", "FairModel"]
 
 FairKind = Literal["free", "unaware", "parity"]
 
-#: What a failing condition means for the law.
-_OTHER_LAW = (
-    "then the law of the protected columns must not be the one in the data but the one they have "
-    "when the permitted columns are set at random, which law= takes"
+#: What a failing condition means for the distribution.
+_OTHER_DISTRIBUTION = (
+    "then the distribution of the protected columns must not be the one in the data but the one "
+    "they have when the permitted columns are set at random, which distribution= takes"
 )
 #: Rows of one call of the model: calls are few, and their memory is bounded.
 _ROWS_PER_CALL = 200_000
@@ -78,8 +78,8 @@ class FairModel(TableModel):
         The causal graph on which the conditions are checked, or its text.
     kind
         "free", "unaware" or "parity"; see `clearwood.fair`.
-    law
-        The law of the protected columns over which "free" averages.
+    distribution
+        The distribution of the protected columns over which "free" averages.
     calibrate
         How the mean prediction is brought to that of the target.
     by_group
@@ -93,8 +93,8 @@ class FairModel(TableModel):
         The protected columns.
     inputs_ : tuple of str
         The columns that these models predict from, in their order.
-    law_ : Law or None
-        The law of the protected columns; None for "unaware".
+    distribution_ : Distribution or None
+        The distribution of the protected columns; None for "unaware".
     calibration_ : Calibration
         How predictions are brought to the level of the target.
     conditions_ : tuple of Condition
@@ -123,7 +123,7 @@ class FairModel(TableModel):
         protected: Sequence[str] | str | None = None,
         graph: Any = None,
         kind: FairKind = "free",
-        law: Any = "marginal",
+        distribution: Any = "marginal",
         calibrate: Way | None = "scale",
         by_group: bool = False,
     ) -> None:
@@ -131,7 +131,7 @@ class FairModel(TableModel):
         self.protected = protected
         self.graph = graph
         self.kind = kind
-        self.law = law
+        self.distribution = distribution
         self.calibrate = calibrate
         self.by_group = by_group
 
@@ -226,7 +226,7 @@ class FairModel(TableModel):
         self.feature_names_in_ = np.array(
             [self.schema_[name].header or name for name in self.schema_.features], dtype=object
         )
-        self._settle_law(fitted, table)
+        self._settle_distribution(fitted, table)
         self.conditions_ = self._checked_conditions(table)
         self.calibration_ = Calibration()
         rows = to_table(table, schema=self.schema_)
@@ -284,9 +284,9 @@ class FairModel(TableModel):
         if self.task_.is_classification:
             self.classes_ = np.unique(np.concatenate([one.classes for one in views]))
 
-    def _settle_law(self, fitted: Any, table: Table) -> None:
-        """Compute the law of the protected columns, or the distribution between the groups."""
-        self.law_: Law | None = None
+    def _settle_distribution(self, fitted: Any, table: Table) -> None:
+        """Compute the distribution of the protected columns, or that between the groups."""
+        self.distribution_: Distribution | None = None
         self.barycentres_: tuple[Barycentre, ...] = ()
         names = self.protected_
         if self.kind == "unaware":
@@ -296,12 +296,12 @@ class FairModel(TableModel):
         aligned = to_table(table, schema=schema) if known else table
         rows = replace(table, columns=tuple(self._aligned(c, aligned) for c in table.columns))
         model = None if self.by_group or self.kind == "parity" else fitted
-        self.law_ = law_of(rows, names, self.law, model=model)
+        self.distribution_ = distribution_of(rows, names, self.distribution, model=model)
         if not self.by_group and self.kind == "free":
             return
         groups = groups_of(rows, names)
-        shares = _shares_of(self.law_, groups.cells)
-        self.law_ = Law(groups.cells, shares)
+        shares = _shares_of(self.distribution_, groups.cells)
+        self.distribution_ = Distribution(groups.cells, shares)
         if self.kind == "parity":
             inputs = to_table(table, schema=self.schema_)
             predicted = self._respond(self.models_[0], inputs)
@@ -326,10 +326,12 @@ class FairModel(TableModel):
         graph = given if given is None or hasattr(given, "parents") else Graph(given)
         shares = gap_shares(table.columns)
         checked = conditions_of(graph, permitted, self.protected_, gap_shares=shares)
-        if not isinstance(self.law, str):  # a law that the user answers for
+        if not isinstance(self.distribution, str):  # a distribution that the user answers for
             return checked
         return tuple(
-            replace(one, reason=f"{one.reason}; {_OTHER_LAW}") if one.holds is False else one
+            replace(one, reason=f"{one.reason}; {_OTHER_DISTRIBUTION}")
+            if one.holds is False
+            else one
             for one in checked
         )
 
@@ -356,25 +358,25 @@ class FairModel(TableModel):
         """Predict aligned rows on the target's scale, before calibration."""
         if self.kind == "unaware":
             return self._respond(self.models_[0], table)
-        assert self.law_ is not None
+        assert self.distribution_ is not None
         if self.by_group:
             return np.asarray(
                 sum(
                     share * self._respond(model, table)
-                    for share, model in zip(self.law_.shares, self.models_, strict=True)
+                    for share, model in zip(self.distribution_.shares, self.models_, strict=True)
                 )
             )
         if self.kind == "parity":
             return self._in_common(table)
-        return self._averaged(table, self.law_)
+        return self._averaged(table, self.distribution_)
 
-    def _averaged(self, table: Table, law: Law) -> Floats:
-        """Average predictions over the law of the protected columns, some cells at a time."""
+    def _averaged(self, table: Table, distribution: Distribution) -> Floats:
+        """Average predictions over the protected columns, some cells at a time."""
         total: Any = 0.0
         step = max(1, _ROWS_PER_CALL // max(table.n_rows, 1))
-        for first in range(0, len(law), step):
-            cells = law.cells.take(slice(first, first + step))
-            shares = law.shares[first : first + step]
+        for first in range(0, len(distribution), step):
+            cells = distribution.cells.take(slice(first, first + step))
+            shares = distribution.shares[first : first + step]
             rows = table.take(np.tile(np.arange(table.n_rows), len(shares)))
             held = cells.take(np.repeat(np.arange(len(shares)), table.n_rows))
             predicted = self._respond(
@@ -386,9 +388,9 @@ class FairModel(TableModel):
 
     def _in_common(self, table: Table) -> Floats:
         """Move predictions to the distribution that all groups have in common."""
-        assert self.law_ is not None
-        place = {labels: k for k, labels in enumerate(self.law_.labels)}
-        own = Law(table.select(self.protected_), np.empty(0)).labels
+        assert self.distribution_ is not None
+        place = {labels: k for k, labels in enumerate(self.distribution_.labels)}
+        own = Distribution(table.select(self.protected_), np.empty(0)).labels
         unknown = [labels for labels in own if labels not in place]
         if unknown:
             raise InputError(
@@ -450,15 +452,15 @@ class FairModel(TableModel):
         return "fair", members(self), self.models_
 
 
-def _shares_of(law: Law, cells: Table) -> Floats:
-    """Return the share that a law gives to each of some groups."""
-    known = dict(zip(law.labels, law.shares, strict=True))
-    groups = Law(cells, np.empty(0)).labels
+def _shares_of(distribution: Distribution, cells: Table) -> Floats:
+    """Return the share that a distribution gives to each of some groups."""
+    known = dict(zip(distribution.labels, distribution.shares, strict=True))
+    groups = Distribution(cells, np.empty(0)).labels
     absent = [labels for labels, share in known.items() if share > 0 and labels not in groups]
     if absent:
         raise InputError(
-            f"the law has {absent[0]!r}, and no row has",
-            parameter="law",
+            f"the distribution has {absent[0]!r}, and no row has",
+            parameter="distribution",
             value=absent[0],
             hint="a model by group needs rows of every group.",
         )

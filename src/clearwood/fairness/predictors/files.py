@@ -10,8 +10,8 @@ from clearwood import files
 from clearwood._shared.errors import InputError
 from clearwood.causal import Condition
 from clearwood.fairness.predictors.calibration import Calibration
+from clearwood.fairness.predictors.distribution import Distribution
 from clearwood.fairness.predictors.fair_model import FairModel
-from clearwood.fairness.predictors.law import Law
 from clearwood.fairness.predictors.parity import Barycentre
 from clearwood.table import Column, ColumnSchema, Schema, Table, Task
 
@@ -31,7 +31,7 @@ _WORDS = {
 
 def members(model: FairModel) -> dict[str, bytes]:
     """Return the members of the file that are not those of the inner models."""
-    law = model.law_
+    distribution = model.distribution_
     about: dict[str, Any] = {
         "protected": list(model.protected_),
         "inputs": list(model.inputs_),
@@ -45,11 +45,11 @@ def members(model: FairModel) -> dict[str, bytes]:
         "training": model.training_,
     }
     held = {}
-    if law is not None:
-        schemas = [one.to_json() for one in law.cells.schema.columns]
-        about["law"] = {"columns": schemas, "exact": law.is_exact}
-        held["law/shares.npy"] = files.from_array(law.shares)
-        for k, column in enumerate(law.cells.columns):
+    if distribution is not None:
+        schemas = [one.to_json() for one in distribution.cells.schema.columns]
+        about["law"] = {"columns": schemas, "exact": distribution.is_exact}
+        held["law/shares.npy"] = files.from_array(distribution.shares)
+        for k, column in enumerate(distribution.cells.columns):
             held[f"law/{k}.npy"] = files.from_array(column.values)
     for k, one in enumerate(model.barycentres_):
         held[f"parity/{k}/shares.npy"] = files.from_array(one.shares)
@@ -101,16 +101,18 @@ def _read(archive: files.Archive, inner: Sequence[Any]) -> FairModel:
         model.classes_ = archive.array(_CLASSES)
     elif "classes" in about:
         model.classes_ = np.array(about["classes"], dtype=object)
-    model.law_ = _law(archive, about["law"]) if "law" in about else None
+    model.distribution_ = _distribution(archive, about["law"]) if "law" in about else None
     model.barycentres_ = _barycentres(archive)
-    if model.law_ is not None and model.kind == "free" and not model.by_group:
-        model.law = dict(zip(_keys(model.law_), map(float, model.law_.shares), strict=True))
+    if model.distribution_ is not None and model.kind == "free" and not model.by_group:
+        model.distribution = dict(
+            zip(_keys(model.distribution_), map(float, model.distribution_.shares), strict=True)
+        )
     return model
 
 
-def _keys(law: Law) -> list[Any]:
-    """Return the combinations of a law as `clearwood.fair` takes them."""
-    return [labels[0] if len(labels) == 1 else labels for labels in law.labels]
+def _keys(distribution: Distribution) -> list[Any]:
+    """Return the combinations of a distribution as `clearwood.fair` takes them."""
+    return [labels[0] if len(labels) == 1 else labels for labels in distribution.labels]
 
 
 def _conditions(raw: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
@@ -119,13 +121,15 @@ def _conditions(raw: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
     )
 
 
-def _law(archive: files.Archive, about: Mapping[str, Any]) -> Law:
+def _distribution(archive: files.Archive, about: Mapping[str, Any]) -> Distribution:
     columns = []
     for k, raw in enumerate(about["columns"]):
         schema = ColumnSchema.from_json(raw)
         values = archive.array(f"law/{k}.npy")
         columns.append(Column(schema.name, schema.kind, values, schema.levels))
-    return Law(Table(tuple(columns)), archive.array("law/shares.npy"), bool(about["exact"]))
+    return Distribution(
+        Table(tuple(columns)), archive.array("law/shares.npy"), bool(about["exact"])
+    )
 
 
 def _barycentres(archive: files.Archive) -> tuple[Barycentre, ...]:

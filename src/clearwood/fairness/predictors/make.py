@@ -22,7 +22,7 @@ def fair(
     protected: Sequence[str] | str | None = None,
     graph: Any = None,
     kind: FairKind = "free",
-    law: Any = "marginal",
+    distribution: Any = "marginal",
     calibrate: Way | None = "scale",
     by_group: bool = False,
 ) -> FairModel:
@@ -53,10 +53,10 @@ def fair(
         protected columns, and "parity" gives every group the same distribution of predictions (the
         Wasserstein barycentre). "parity" needs the protected columns to predict and treats people
         of different groups differently on purpose: it is treatment by group.
-    law
-        The law ``q`` of the protected columns: "marginal", their joint law in the data; a dict of
-        shares by level (by tuple of levels for several columns); or a weight for each row of the
-        data.
+    distribution
+        The distribution ``q`` of the protected columns: "marginal", their joint distribution in the
+        data; a dict of shares by level (by tuple of levels for several columns); or a weight for
+        each row of the data.
     calibrate
         How the weighted mean of the predictions is brought to that of the target. "scale"
         multiplies, "level" adds, "linear" does both by least squares, None leaves them. No
@@ -91,7 +91,7 @@ def fair(
     >>> policies = cw.datasets.insurance(5000)
     >>> model = cw.learner("glm").fit(policies)
     >>> fair = cw.fair(model, policies)
-    >>> fair.protected_, fair.law_.shares.round(2)
+    >>> fair.protected_, fair.distribution_.shares.round(2)
     (('gender',), array([0.49, 0.51]))
     >>> round(float((policies.weights * fair.predict(policies)).sum()))
     1110
@@ -103,7 +103,7 @@ def fair(
         protected=protected,
         graph=graph,
         kind=kind,
-        law=law,
+        distribution=distribution,
         calibrate=calibrate,
         by_group=by_group,
     )

@@ -1,4 +1,4 @@
-"""The law of the protected columns over which a fair predictor averages."""
+"""The distribution of the protected columns over which a fair predictor averages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Kind, Table
 from clearwood.table import as_table as to_table
 
-__all__ = ["Law", "law_of"]
+__all__ = ["Distribution", "distribution_of"]
 
 #: Combinations of values up to which every one is averaged over.
 MOST_CELLS = 512
@@ -28,7 +28,7 @@ _FEW_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class Distribution:
     """Values of the protected columns, and the share that each combination has.
 
     Parameters
@@ -45,8 +45,8 @@ class Law:
     Examples
     --------
     >>> import clearwood as cw
-    >>> law = law_of(cw.datasets.insurance(100), ["gender"])
-    >>> law.labels, law.shares.round(2)
+    >>> distribution = distribution_of(cw.datasets.insurance(100), ["gender"])
+    >>> distribution.labels, distribution.shares.round(2)
     ((('female',), ('male',)), array([0.47, 0.53]))
     """
 
@@ -68,8 +68,10 @@ class Law:
         return values_of(self.cells)
 
 
-def law_of(table: Table, names: Sequence[str], law: Any = "marginal", *, model: Any = None) -> Law:
-    """Return the law of protected columns.
+def distribution_of(
+    table: Table, names: Sequence[str], distribution: Any = "marginal", *, model: Any = None
+) -> Distribution:
+    """Return the distribution of protected columns.
 
     Parameters
     ----------
@@ -77,57 +79,59 @@ def law_of(table: Table, names: Sequence[str], law: Any = "marginal", *, model: 
         The rows.
     names
         The protected columns.
-    law
-        "marginal" for the joint law in the rows, weighed as the table says; the share of each level
-        (of each combination, for several columns); or a weight for each row.
+    distribution
+        "marginal" for the joint distribution in the rows, weighted as the table says; the share of
+        each level (of each combination, for several columns); or a weight for each row.
     model
         A fitted model. Combinations that it cannot tell apart are joined, which changes no average.
     """
-    if isinstance(law, Mapping):
-        return _given(table, names, law)
-    if isinstance(law, str) and law != "marginal":
-        raise unknown_choice("law", law, ["marginal"])
+    if isinstance(distribution, Mapping):
+        return _given(table, names, distribution)
+    if isinstance(distribution, str) and distribution != "marginal":
+        raise unknown_choice("distribution", distribution, ["marginal"])
     cells, which = distinct(table, names)
-    rows, weights = _weights(table, law)
+    rows, weights = _weights(table, distribution)
     shares = np.bincount(which[rows], weights, minlength=cells.n_rows)
-    return _joined(Law(cells, shares / shares.sum()), table, model)
+    return _joined(Distribution(cells, shares / shares.sum()), table, model)
 
 
-def _weights(table: Table, law: Any) -> tuple[Index, Floats]:
+def _weights(table: Table, distribution: Any) -> tuple[Index, Floats]:
     """Return the rows that count, and how much."""
-    if isinstance(law, str):
+    if isinstance(distribution, str):
         return counted(table.weights, table.n_rows)
     try:
-        weights = np.asarray(law, dtype=np.float64)
+        weights = np.asarray(distribution, dtype=np.float64)
         return counted(weights, table.n_rows)
     except (TypeError, ValueError, InputError):
         raise bad_value(
-            "law",
-            type(law).__name__,
+            "distribution",
+            type(distribution).__name__,
             f'it must be "marginal", shares by level, or {table.n_rows} weights of 0 or more',
         ) from None
 
 
-def _given(table: Table, names: Sequence[str], law: Mapping[Any, Any]) -> Law:
-    """Return a law that the user wrote down."""
+def _given(table: Table, names: Sequence[str], distribution: Mapping[Any, Any]) -> Distribution:
+    """Return a distribution that the user wrote down."""
     columns = [table.column(name) for name in names]
-    keys = [key if isinstance(key, tuple) and len(names) > 1 else (key,) for key in law]
+    keys = [key if isinstance(key, tuple) and len(names) > 1 else (key,) for key in distribution]
     for key in keys:
         if len(key) != len(names):
             raise bad_value(
-                "law", key, f"it needs a value of each of {', '.join(map(repr, names))}"
+                "distribution", key, f"it needs a value of each of {', '.join(map(repr, names))}"
             )
     try:
-        shares = np.array([float(share) for share in law.values()])
+        shares = np.array([float(share) for share in distribution.values()])
     except (TypeError, ValueError):
         shares = np.array([np.nan])
     if not len(shares) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
-        raise bad_value("law", dict(law), "shares must be numbers of 0 or more, and not all 0")
+        raise bad_value(
+            "distribution", dict(distribution), "shares must be numbers of 0 or more, and not all 0"
+        )
     cells = [
         replace(column, values=_values(column, [key[k] for key in keys]))
         for k, column in enumerate(columns)
     ]
-    return Law(Table(tuple(cells)), shares / shares.sum())
+    return Distribution(Table(tuple(cells)), shares / shares.sum())
 
 
 def _values(column: Column, labels: Iterable[Any]) -> NDArray[Any]:
@@ -137,7 +141,7 @@ def _values(column: Column, labels: Iterable[Any]) -> NDArray[Any]:
         for label in labels:
             text = str(label)
             if label is not None and text not in column.levels:
-                raise unknown_choice("law", label, column.levels)
+                raise unknown_choice("distribution", label, column.levels)
             codes.append(-1 if label is None else column.levels.index(text))
         return np.array(codes, np.int32)
     if column.kind is Kind.DATE:
@@ -145,42 +149,47 @@ def _values(column: Column, labels: Iterable[Any]) -> NDArray[Any]:
     try:
         return np.array([np.nan if one is None else float(one) for one in labels])
     except (TypeError, ValueError):
-        raise bad_value("law", list(labels), f"{column.name!r} holds numbers") from None
+        raise bad_value("distribution", list(labels), f"{column.name!r} holds numbers") from None
 
 
-def _joined(law: Law, table: Table, model: Any) -> Law:
+def _joined(distribution: Distribution, table: Table, model: Any) -> Distribution:
     """Join combinations that the model cannot tell apart; of too many, take likely points."""
-    law = Law(law.cells.take(law.shares > 0), law.shares[law.shares > 0])
-    if len(law) > _FEW_CELLS and model is not None:
-        codes = _codes(model, table, law.cells)
+    distribution = Distribution(
+        distribution.cells.take(distribution.shares > 0),
+        distribution.shares[distribution.shares > 0],
+    )
+    if len(distribution) > _FEW_CELLS and model is not None:
+        codes = _codes(model, table, distribution.cells)
         if codes is not None:
             _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
             order = np.argsort(first)
-            shares: Floats = np.bincount(which.ravel(), law.shares).astype(np.float64)
-            law = Law(law.cells.take(first[order]), shares[order])
-    if len(law) <= MOST_CELLS or all(column.is_coded for column in law.cells.columns):
-        return law
-    if len(law.names) == 1 and law.cells.columns[0].kind in NUMERIC:
-        return _binned(law)
+            shares: Floats = np.bincount(which.ravel(), distribution.shares).astype(np.float64)
+            distribution = Distribution(distribution.cells.take(first[order]), shares[order])
+    if len(distribution) <= MOST_CELLS or all(
+        column.is_coded for column in distribution.cells.columns
+    ):
+        return distribution
+    if len(distribution.names) == 1 and distribution.cells.columns[0].kind in NUMERIC:
+        return _binned(distribution)
     # cells are sorted, so these are quantiles of equal weight
     points = (np.arange(MOST_CELLS) + 0.5) / MOST_CELLS
-    chosen = np.searchsorted(np.cumsum(law.shares), points).clip(max=len(law) - 1)
+    chosen = np.searchsorted(np.cumsum(distribution.shares), points).clip(max=len(distribution) - 1)
     kept, times = np.unique(chosen, return_counts=True)
-    return Law(law.cells.take(kept), times / MOST_CELLS, is_exact=False)
+    return Distribution(distribution.cells.take(kept), times / MOST_CELLS, is_exact=False)
 
 
-def _binned(law: Law) -> Law:
+def _binned(distribution: Distribution) -> Distribution:
     """Join the values of one column of numbers to means of bins of about equal weight."""
-    column = law.cells.columns[0]
-    middle = np.cumsum(law.shares) - law.shares / 2
+    column = distribution.cells.columns[0]
+    middle = np.cumsum(distribution.shares) - distribution.shares / 2
     bins = np.minimum((middle * MOST_CELLS).astype(np.intp), MOST_CELLS - 1)
     bins[column.missing] = MOST_CELLS
     used, which = np.unique(bins, return_inverse=True)
-    shares: Floats = np.bincount(which, law.shares).astype(np.float64)
-    values = np.bincount(which, law.shares * np.nan_to_num(column.values)) / shares
+    shares: Floats = np.bincount(which, distribution.shares).astype(np.float64)
+    values = np.bincount(which, distribution.shares * np.nan_to_num(column.values)) / shares
     values[used == MOST_CELLS] = np.nan
     kept = replace(column, kind=Kind.NUMBER, values=values)
-    return Law(Table((kept,)), shares, is_exact=False)
+    return Distribution(Table((kept,)), shares, is_exact=False)
 
 
 def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:
