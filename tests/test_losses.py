@@ -53,23 +53,6 @@ def test_every_loss_has_a_name_of_its_own_and_titles():
     assert find_loss("zero-one").risk_title == "error rate"
 
 
-@pytest.mark.parametrize("name", LOSSES)
-@given(y=numbers, factor=st.floats(0.2, 5.0))
-def test_no_loss_is_negative_or_larger_where_the_prediction_is_right(name, y, factor):
-    loss = LOSSES[name]
-    codes = np.arange(len(y)) % 2
-    right, other = {
-        "prediction": (y, y * factor),
-        "probability": (np.eye(2)[codes], np.full((len(y), 2), 0.5)),
-        "label": (codes, 1 - codes),
-        "margin": (2.0 * codes - 1, factor * (1.0 - 2 * codes)),
-    }[loss.needs]
-    truth = y if loss.needs == "prediction" else codes
-    least, more = (loss.per_row(truth, predicted) for predicted in (right, other))
-    assert (least >= -1e-12).all()  # deviances are differences
-    assert (least <= more + 1e-12).all()
-
-
 @pytest.mark.parametrize("task", list(Task))
 def test_the_default_loss_can_be_used_for_its_task(task):
     assert task in default_loss(task).tasks

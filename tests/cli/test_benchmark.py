@@ -9,7 +9,7 @@ import pytest
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking import Snapshot, Store
 from clearwood.benchmarking.running import run as _run
-from clearwood.cli.support import benchmark_progress as _progress
+from clearwood.cli.support import console as _progress
 from clearwood.models import catalogue
 from clearwood.table import Task
 
@@ -182,7 +182,7 @@ def test_where_every_learner_failed_the_answer_says_where_the_reasons_are(cli, c
 
 
 def test_usual_learners_are_taken_where_none_is_named(cli, claims, monkeypatch):
-    monkeypatch.setitem(catalogue._USUAL, Task.COUNT, ("baseline", "glm"))
+    monkeypatch.setitem(catalogue.registry._USUAL, Task.COUNT, ("baseline", "glm"))
     answer = cli("benchmark", claims, "--target", "accidents", "--json", *QUICK)
     assert {one["learner"] for one in answer.json["learners"]} == {"baseline", "glm"}
 

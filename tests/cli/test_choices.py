@@ -8,7 +8,7 @@ import pytest
 import clearwood as cw
 from clearwood.cli.support.verb import words_of
 from clearwood.cli.verbs import benchmark, condense
-from clearwood.cli.verbs.explain import effect, importance, predictions
+from clearwood.cli.verbs.explain import effects, importance, predictions
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from clearwood.cli.verbs.explain import effect, importance, predictions
     [
         (benchmark.benchmark, cw.benchmark),
         (condense.condense, cw.condense),
-        (effect.effect, cw.effect),
+        (effects.effect, cw.effect),
         (importance.importance, cw.importance),
         (predictions.shapley, cw.shapley),
         (predictions.lime, cw.lime),

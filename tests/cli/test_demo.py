@@ -9,8 +9,8 @@ import pytest
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.cli.support.demo_folder import MANIFEST, DemoFolder
 from clearwood.cli.verbs import demo as _demo
+from clearwood.cli.verbs.demo import MANIFEST, DemoFolder
 
 FOLDER = Path("clearwood-demo")
 

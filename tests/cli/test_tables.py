@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from clearwood._shared.numbers import number as written
-from clearwood.cli.support.tables import terminal_table
+from clearwood.cli.support.files import terminal_table
 
 
 def drawn(columns, width=80, **options):

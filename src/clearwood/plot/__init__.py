@@ -5,12 +5,8 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.plot.agreement import plot_agreement
     from clearwood.plot.benchmark import plot_benchmark, plot_curve
-    from clearwood.plot.boundaries import plot_boundaries
-    from clearwood.plot.boxes import plot_boxes
-    from clearwood.plot.changes import plot_contributions, plot_what_if
-    from clearwood.plot.coefficients import plot_coefficients
+    from clearwood.plot.coefficients import plot_coefficients, plot_direct_effect
     from clearwood.plot.curves import (
         plot_bias_variance,
         plot_calibration,
@@ -25,8 +21,6 @@ if TYPE_CHECKING:
         plot_leakage,
         plot_profile,
     )
-    from clearwood.plot.direct_effect import plot_direct_effect
-    from clearwood.plot.discriminants import plot_discriminants
     from clearwood.plot.effects import plot_effect
     from clearwood.plot.evaluation import (
         plot_by_column,
@@ -34,15 +28,20 @@ if TYPE_CHECKING:
         plot_lift,
         plot_lorenz,
         plot_precision_recall,
+        plot_prediction_intervals,
         plot_roc,
     )
     from clearwood.plot.factors import plot_factors
-    from clearwood.plot.fairness import plot_group_quantiles, plot_groups
-    from clearwood.plot.gap import plot_gap
+    from clearwood.plot.fairness import plot_gap, plot_group_quantiles, plot_groups
     from clearwood.plot.graph import graph_svg, plot_graph
-    from clearwood.plot.importance import plot_importance, plot_interactions
-    from clearwood.plot.likelihood import plot_likelihood
-    from clearwood.plot.lime import plot_lime
+    from clearwood.plot.importance import plot_agreement, plot_importance, plot_interactions
+    from clearwood.plot.learners import (
+        plot_boundaries,
+        plot_boxes,
+        plot_discriminants,
+        plot_likelihood,
+    )
+    from clearwood.plot.local import plot_contributions, plot_lime, plot_what_if
     from clearwood.plot.networks import (
         plot_attention,
         plot_integrated_gradients,
@@ -50,9 +49,12 @@ if TYPE_CHECKING:
     )
     from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
-    from clearwood.plot.path import plot_components, plot_path
-    from clearwood.plot.prediction_intervals import plot_prediction_intervals
-    from clearwood.plot.selection import plot_selection, plot_selection_frequency
+    from clearwood.plot.selection import (
+        plot_components,
+        plot_path,
+        plot_selection,
+        plot_selection_frequency,
+    )
     from clearwood.plot.shapley import plot_shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Figures of importance: bars with their intervals, or of shares of variance."""
+"""Figures of importance, of interactions, and of how far methods agree."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,19 @@ from clearwood.plot.style import (
     cut,
     headed,
     number,
+    rule,
     titled,
 )
 
 if TYPE_CHECKING:
-    from clearwood.explanation import Importance, Interactions
+    from clearwood.explanation import Agreement, Importance, Interactions
 
-__all__ = ["plot_importance", "plot_interactions"]
+__all__ = ["plot_agreement", "plot_importance", "plot_interactions"]
+
 
 _WIDTH = 380
+
+
 _SHARES = "share of the components' variance"
 
 
@@ -160,3 +164,48 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
     words = ", ".join(f"{row['component']} {percent(float(str(row['share'])))}" for row in rows[:8])
     described = f"Interactions: {words or 'none'}"
     return titled(chart, "Interactions", interactions.about, notes, described, **_size())
+
+
+def plot_agreement(agreement: "Agreement", *, most: int = 15) -> Any:
+    """Draw how far methods differ for each column.
+
+    Parameters
+    ----------
+    agreement
+        The agreement of an explanation's methods.
+    most
+        How many columns, the largest difference first.
+    """
+    import altair as alt
+
+    shown = agreement.columns[:most]
+    parts = {
+        "pdp against ale": [entry.pdp_ale for entry in shown],
+        "interventional against observational": [
+            entry.interventional_observational for entry in shown
+        ],
+    }
+    rows = [
+        {"column": cut(entry.column), "pair": pair, "value": values[k], "words": entry.words}
+        for pair, values in parts.items()
+        for k, entry in enumerate(shown)
+    ]
+    colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
+    chart = bars(rows, "column", "value", "standard deviations of the prediction").encode(
+        yOffset=alt.YOffset("pair:N", sort=list(parts)),
+        color=alt.Color("pair:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("pair:N"),
+            alt.Tooltip("value:Q", format=".2f"),
+            alt.Tooltip("words:N"),
+        ],
+    )
+    return headed(
+        alt.layer(chart, rule(0.1, "x", strokeDash=[6, 4])),
+        "Where methods disagree",
+        [f"{agreement.n_rows:,} rows; dashed: smaller differences do not matter"],
+        f"Where methods disagree: {'; '.join(entry.words for entry in shown[:5])}",
+        width=_WIDTH,
+        height=alt.Step(12),
+    )

@@ -2,19 +2,31 @@
 
 import dataclasses
 import json
+import math
+import os
 import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearwood._shared.numbers import IN_TABLES, duration, number
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
+    from clearwood.benchmarking import Snapshot
+
+    Watch = Callable[[Snapshot], None]
+
 __all__ = [
+    "benchmark_progress",
     "commands",
     "facts",
     "folded",
@@ -30,8 +42,12 @@ __all__ = [
     "written",
 ]
 
+
 #: Files this run has finished writing, for the message when it is stopped.
 written: list[Path] = []
+
+#: Seconds between two lines where there is no terminal to redraw.
+_LINE_EVERY = 10.0
 
 
 def _console(*, stderr: bool = False) -> "Console":
@@ -175,3 +191,52 @@ def folded(command: str, width: int) -> str:
                 lines.append("   ")
             lines[-1] += f" {piece}"
     return " \\\n".join(lines)
+
+
+@contextmanager
+def benchmark_progress() -> Iterator["Watch"]:
+    """Show the progress of a benchmark through the function that it calls after each fit."""
+    choice = os.environ.get("CLEARWOOD_PROGRESS", "")  # as for all other progress
+    if choice == "0" or not (sys.stderr.isatty() or choice == "1"):
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
+
+        with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+            yield lambda snapshot: live.update(_table(snapshot))
+    else:
+        yield _lines()
+
+
+def _summary(snapshot: "Snapshot") -> str:
+    left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
+    return f"{snapshot.done} of {snapshot.total} fits{left}"
+
+
+def _table(snapshot: "Snapshot") -> "Table":
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), title=_summary(snapshot), title_justify="left")
+    for heading in ("learner", "fits", "", "risk so far"):
+        table.add_column(heading, no_wrap=True)
+    for name, (done, total, risk) in snapshot.by_learner.items():
+        bar = ProgressBar(total=max(total, 1), completed=done, width=20)
+        so_far = "" if math.isnan(risk) else number(risk, IN_TABLES)
+        table.add_row(name, f"{done}/{total}", bar, so_far)
+    return table
+
+
+def _lines() -> "Watch":
+    last = time.monotonic()
+
+    def watch(snapshot: "Snapshot") -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY:
+            last = now
+            sys.stderr.write(f"benchmark: {_summary(snapshot)}\n")
+            sys.stderr.flush()
+
+    return watch

@@ -87,8 +87,7 @@ def audit(
         The page's title.
     """
     import clearwood as cw
-    from clearwood.cli.support.files import check_output
-    from clearwood.cli.support.results import RESULTS
+    from clearwood.cli.support.files import RESULTS, check_output
     from clearwood.fairness import read_with
 
     outputs = files or []
@@ -173,7 +172,7 @@ def _conventions(names: list[str] | None) -> list[str] | None:
 def _write(path: Path, result: "Audit", *, title: str | None, force: bool) -> None:
     """Write a page, or the result as what the ending of the file's name stands for."""
     from clearwood.cli.support.console import written
-    from clearwood.cli.support.results import write_result
+    from clearwood.cli.support.files import write_result
     from clearwood.reporting import audit_page
 
     if path.suffix.lower() != ".html":
@@ -184,7 +183,7 @@ def _write(path: Path, result: "Audit", *, title: str | None, force: bool) -> No
 
 
 def _show(result: "Audit") -> None:
-    from clearwood.cli.support.tables import terminal_table
+    from clearwood.cli.support.files import terminal_table
 
     print_text(prose(text_without(result, "notes")))
     print_text(*(prose(f"note: {note}") for note in result.notes))

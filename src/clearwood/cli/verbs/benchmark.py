@@ -21,6 +21,7 @@ from clearwood.cli.support.console import (
     text_without,
 )
 from clearwood.cli.support.errors import STOPPED
+from clearwood.cli.support.files import RESULTS, write_result
 from clearwood.cli.support.options import (
     Columns,
     Force,
@@ -38,7 +39,6 @@ from clearwood.cli.support.options import (
     read_table,
 )
 from clearwood.cli.support.parts import Workers
-from clearwood.cli.support.results import RESULTS, write_result
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
 
@@ -221,7 +221,7 @@ def _run(
 ) -> int | None:
     import clearwood as cw
     from clearwood.benchmarking import Store
-    from clearwood.cli.support.benchmark_progress import benchmark_progress
+    from clearwood.cli.support.console import benchmark_progress
     from clearwood.cli.support.files import check_output
     from clearwood.parallel import Ledger
     from clearwood.table import Parts

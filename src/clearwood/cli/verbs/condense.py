@@ -24,8 +24,8 @@ from clearwood.cli.support.console import (
     quoted,
     written,
 )
+from clearwood.cli.support.files import PICTURES
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, pairs
-from clearwood.cli.support.results import PICTURES
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from clearwood.explanation import Factors
     from clearwood.table import Table
 
-__all__ = ["certify", "condense", "export"]
+__all__ = ["certify", "condense", "export", "export_points", "read_points"]
+
 
 #: What a tree, or for "sql" and the last three a model, is written as.
 Format = Literal[
@@ -50,6 +51,7 @@ Format = Literal[
     "nomogram",
 ]
 
+
 _ENDINGS: dict[Format, tuple[str, ...]] = {
     "sql": (".sql", ".txt"),
     "python": (".py", ".txt"),
@@ -63,6 +65,7 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "scorecard": (".csv", ".json", ".parquet"),
     "nomogram": PICTURES,
 }
+
 
 TreeFile = Annotated[
     Path, typer.Argument(metavar="TREE", help="A tree's file, as `clearwood condense` writes it.")
@@ -273,13 +276,9 @@ def export(
         unused["--points"] = points is not None and to != "sql"
     _refuse_unused(unused, to)
     if to == "scorecard":
-        from clearwood.cli.verbs.points import export_points
-
         export_points(files, path, points, cutoff, max_cells, reading, force=force, as_json=json)
         return
     if len(files) > 1 or to in ("factors", "nomogram"):
-        from clearwood.cli.verbs.points import read_points
-
         options = {
             "base": pairs("--base", base or (), example="region=town"),
             "max_cells": max_cells,
@@ -351,8 +350,7 @@ def _export_factors(
 ) -> None:
     """Write models as a table of factors, or the table as SQL."""
     import clearwood as cw
-    from clearwood.cli.support.files import check_output
-    from clearwood.cli.support.results import show, write_picture
+    from clearwood.cli.support.files import check_output, show, write_picture
     from clearwood.files import atomic_write
 
     *models, data = files
@@ -423,3 +421,56 @@ def _features(model: Any, data: Path, reading: Reading) -> "Table":
     with warnings.catch_warnings():  # that a model does not have the columns of another
         warnings.simplefilter("ignore", ClearwoodWarning)
         return as_table(data, schema=model.schema_, **reading.in_memory)
+
+
+def export_points(
+    files: Sequence[Path],
+    path: Path | None,
+    points: str | None,
+    cutoff: float | None,
+    max_cells: int | None,
+    reading: Reading,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a model as a table of points."""
+    import clearwood as cw
+    from clearwood.cli.support.files import check_output, show
+    from clearwood.explanation import USUAL_POINTS
+
+    if len(files) != 2:
+        raise InputError(
+            "points are of one model, and need rows, which are counted in each band",
+            hint=f"write clearwood export {quoted(files[0])} DATA --to scorecard",
+        )
+    if path is not None:
+        check_output(path, ".csv", ".json", ".parquet", force=force, inputs=files)
+    model, data = files
+    fitted = cw.load(model)
+    table = reading.table_for(fitted, data)
+    chosen = read_points(points) or USUAL_POINTS
+    result = cw.factors(fitted, table, max_cells=max_cells, points=chosen, cutoff=cutoff).points
+    show(result, [] if path is None else [path], force=force, as_json=as_json, table=False)
+
+
+def read_points(text: str | None) -> tuple[float, float, float] | None:
+    """Read score, odds and points that double the odds.
+
+    Examples
+    --------
+    >>> read_points("600,50,20")
+    (600.0, 50.0, 20.0)
+    """
+    if text is None:
+        return None
+    try:
+        score, odds, double = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--points {text!r} is not of the form SCORE,ODDS,DOUBLE",
+            parameter="points",
+            value=text,
+            hint="write it like --points 600,50,20",
+        ) from None
+    return score, odds, double

@@ -1,9 +1,12 @@
 """`clearwood demo`: a first look, from a table to a report on the best of several learners."""
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import percent
 from clearwood.cli.support.console import (
     commands,
@@ -13,7 +16,9 @@ from clearwood.cli.support.console import (
     program,
     prose,
     quoted,
+    written,
 )
+from clearwood.cli.support.files import require_folder, write_json
 from clearwood.cli.support.options import Force, Jobs, Json, Seed, limited_cores
 from clearwood.cli.support.verb import verb
 
@@ -25,10 +30,14 @@ if TYPE_CHECKING:
     from clearwood.models import Learner
     from clearwood.table import Table
 
-__all__ = ["demo"]
+__all__ = ["DemoFolder", "demo"]
+
 
 ROWS = 10_000
+
+
 BAR_WIDTH = 10
+
 
 #: The learners that are compared, with settings for a table of this size.
 LEARNERS: dict[str, dict[str, Any]] = {
@@ -40,8 +49,10 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "gbm": {"learning_rate": 0.05, "max_leaf_nodes": 8},
 }
 
+
 #: Options of the report.
 REPORT: dict[str, Any] = {"title": "Accidents of a simulated motor portfolio"}
+
 
 #: The files that are written, and what they hold.
 FILES = {
@@ -52,6 +63,8 @@ FILES = {
     "factors.csv": "the best model with such a form, as factors",
     "report.html": "a report on it: open it in a browser",
 }
+
+MANIFEST = "made-by-clearwood-demo.json"
 
 
 @verb
@@ -73,7 +86,6 @@ def demo(
     import numpy as np
 
     import clearwood as cw
-    from clearwood.cli.support.demo_folder import DemoFolder
     from clearwood.cli.support.files import write_columns, write_json
     from clearwood.losses import find_loss
     from clearwood.models import prediction_columns
@@ -232,3 +244,63 @@ def _standings(bench: "Benchmark", possible: float) -> "RichTable":
             bar,
         )
     return table
+
+
+class DemoFolder:
+    """A folder with a list of the files that the demo wrote, each with its checksum.
+
+    A file that is not on the list, or was changed since, is the user's: it is replaced only with
+    ``--force``.
+
+    Parameters
+    ----------
+    path
+        The folder; it is made when the first file is written.
+    names
+        The files the demo will write.
+    force
+        Replace them in any case.
+    """
+
+    def __init__(self, path: Path, names: Iterable[str], *, force: bool = False) -> None:
+        self.path = path
+        self._checksums = _read_manifest(path / MANIFEST)
+        if path.exists() and not path.is_dir():
+            raise InputError(f"'{path}' is a file", hint="choose a folder with -o.")
+        require_folder(path.parent)
+        for name in names:
+            if not force and self._is_foreign(path / name):
+                raise InputError(
+                    f"'{path / name}' was not written by the demo, or was changed since",
+                    hint="choose another folder with -o, or replace it with --force.",
+                )
+
+    def write(self, writers: Mapping[str, Callable[[Path], None]]) -> None:
+        """Write files, each with its own function, and record them one by one."""
+        self.path.mkdir(exist_ok=True)
+        for name, write in writers.items():
+            file = self.path / name
+            write(file)
+            if file not in written:
+                written.append(file)
+            self._checksums[name] = _checksum(file)
+            write_json(self.path / MANIFEST, {"files": self._checksums}, force=True)
+
+    def _is_foreign(self, file: Path) -> bool:
+        return file.exists() and self._checksums.get(file.name) != _checksum(file)
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    """Return the recorded checksums; none if the list cannot be read."""
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return files if isinstance(files, dict) else {}
+
+
+def _checksum(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -69,8 +69,7 @@ def evaluate(
         The page's title.
     """
     import clearwood as cw
-    from clearwood.cli.support.files import check_output
-    from clearwood.cli.support.results import RESULTS
+    from clearwood.cli.support.files import RESULTS, check_output
 
     outputs = files or []
     inputs = [one for one in (model, data, training) if one is not None]
@@ -141,7 +140,7 @@ def _other(
 def _write(path: Path, result: "Evaluation", *, title: str | None, force: bool) -> None:
     """Write a page, or the result as what the ending of the file's name stands for."""
     from clearwood.cli.support.console import written
-    from clearwood.cli.support.results import write_result
+    from clearwood.cli.support.files import write_result
     from clearwood.reporting import evaluation_page
 
     if path.suffix.lower() != ".html":
@@ -152,7 +151,7 @@ def _write(path: Path, result: "Evaluation", *, title: str | None, force: bool) 
 
 
 def _show(result: "Evaluation", bands: list[Any]) -> None:
-    from clearwood.cli.support.tables import terminal_table
+    from clearwood.cli.support.files import terminal_table
 
     print_text(prose(text_without(result, "notes")))
     print_text(*(prose(f"note: {note}") for note in result.notes))

@@ -177,8 +177,7 @@ def _write(
     force: bool,
 ) -> None:
     """Write the picture, or everything as JSON."""
-    from clearwood.cli.support.files import write_json
-    from clearwood.cli.support.results import write_picture
+    from clearwood.cli.support.files import write_json, write_picture
 
     if path.suffix.lower() == ".json":
         write_json(path, document, force=force)

@@ -14,8 +14,8 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.invocation import invocation, invoked
 from clearwood._shared.numbers import interval, number, percent, size
 from clearwood._shared.progress import shown_by
-from clearwood.cli.support.benchmark_progress import benchmark_progress
 from clearwood.cli.support.console import (
+    benchmark_progress,
     facts,
     print_json,
     print_text,

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condensing import Condensed, condense, with_surrogates
@@ -24,6 +27,8 @@ from clearwood.explanation import (
     training_curve,
 )
 from clearwood.models import Learner, equation, has_equation
+from clearwood.reporting.browser.tree_places import directions, tree_in_page
+from clearwood.reporting.collect.findings import Findings, PageTree
 from clearwood.table import Table
 
 __all__ = [
@@ -36,21 +41,34 @@ __all__ = [
     "factors_of",
     "one_tree_of",
     "over_rows",
+    "page_tree",
     "shapley_of",
     "some_rows",
     "terms_of",
     "training_of",
 ]
 
+
 #: Draws of the bootstrap behind a band, and how often the band is meant to cover.
 _DRAWS, _CONFIDENCE = 100, 0.9
+
+
 # Bytes for one tree, whatever else the machine does.
 _BYTES = 2e9
+
+
 # Cells of pairs in a table of factors, at most.
 _MOST_CELLS = 20_000
+
+
 #: Evaluations for one row, and background rows, where Shapley values are estimated.
 EVALUATIONS = 2000
+
+
 _BACKGROUND_ROWS = 25
+
+#: With more leaves than this the rules are left to the library.
+_MOST_RULES = 3_000
 
 
 def over_rows(explanation: Explanation, rows: Table) -> Explanation:
@@ -220,3 +238,51 @@ def _names_in_table(explanation: Explanation, columns: Sequence[str]) -> dict[st
 def some_rows(table: Table, most: int, seed: int) -> Table:
     """Return at most so many rows of a table, drawn with the seed, in their order."""
     return table if table.n_rows <= most else table.take(draw_rows(table.n_rows, most, seed=seed))
+
+
+def page_tree(findings: Findings, condensed: Condensed) -> PageTree:
+    """Lay a condensed tree out for the page."""
+    ways = tuple(directions(condensed, condensed.matrix(findings.sample)))
+    if condensed.certificate.share_certified == 0 or not condensed.diagram.certified.any():
+        return PageTree(ways=ways)
+    places = tree_in_page(
+        condensed,
+        condensed.matrix(findings.table),
+        _outcomes(findings),
+        used=_used_columns(findings, condensed),
+        weights=findings.table.weights,
+    )
+    if condensed.n_leaves > _MOST_RULES:
+        why = (
+            f"There is one rule for each of the {condensed.n_leaves:,} leaves. In Python: "
+            "cw.condense(model).rules(data)."
+        )
+        return PageTree(places, None, why, ways)
+    try:
+        return PageTree(places, condensed.rules(findings.table), "", ways)
+    except InputError as error:
+        return PageTree(places, None, str(error.message), ways)
+
+
+def _used_columns(findings: Findings, condensed: Condensed) -> Index | None:
+    """Return the model's columns that the page computes, if they are the condensed tree's too."""
+    carried = findings.page_model
+    if carried.codes is None:
+        return None
+    own = condensed.matrix(findings.sample)
+    same = carried.codes.shape == own.shape and np.array_equal(carried.codes, own, equal_nan=True)
+    return carried.used if same else None
+
+
+def _outcomes(findings: Findings) -> Floats | None:
+    """Return the outcomes as numbers: the target itself, or of two classes the second as 1."""
+    table = findings.table
+    if table.target is None:
+        return None
+    if not findings.classes:
+        column = table.column(table.target)
+        return None if column.is_coded else np.asarray(table.y, np.float64)
+    if len(findings.classes) == 2:
+        second: Bools = np.asarray(table.y).astype(str) == findings.classes[1]
+        return second.astype(np.float64)
+    return None

@@ -61,6 +61,7 @@ from clearwood.reporting.collect.answers import (
     factors_of,
     one_tree_of,
     over_rows,
+    page_tree,
     shapley_of,
     some_rows,
     terms_of,
@@ -77,7 +78,6 @@ from clearwood.reporting.collect.findings import (
     Step,
 )
 from clearwood.reporting.collect.inputs import ReportInput
-from clearwood.reporting.collect.page_tree import page_tree
 from clearwood.reporting.collect.performance import (
     by_columns,
     diagnostics_of,

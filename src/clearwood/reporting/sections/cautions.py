@@ -9,7 +9,7 @@ from clearwood._shared.dispersion import OVERDISPERSED
 from clearwood._shared.numbers import count, percent
 from clearwood.reporting.collect.findings import HANDFUL, Findings, Step
 from clearwood.reporting.page.blocks import Block, Caution, More, Note, Prose, Section, Sheet
-from clearwood.reporting.sections.test_rows import contradiction
+from clearwood.reporting.sections.performance import contradiction
 from clearwood.reporting.sections.words import (
     capital,
     conflict_words,

@@ -21,8 +21,12 @@ from clearwood.reporting.page.blocks import (
     views,
 )
 from clearwood.reporting.page.figures import chart
-from clearwood.reporting.sections.by_column import band_blocks, sheet_of
-from clearwood.reporting.sections.performance import double_lift_blocks, measures_sheet
+from clearwood.reporting.sections.performance import (
+    band_blocks,
+    double_lift_blocks,
+    measures_sheet,
+    sheet_of,
+)
 from clearwood.reporting.sections.words import interval, listed, named, number, sentence
 
 __all__ = ["evaluation_sections"]

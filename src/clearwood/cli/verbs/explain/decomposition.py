@@ -9,8 +9,8 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, percent
 from clearwood.cli.support.console import facts, print_json, print_text, prose, width
+from clearwood.cli.support.files import terminal_table
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
-from clearwood.cli.support.tables import terminal_table
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:

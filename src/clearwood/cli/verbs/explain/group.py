@@ -3,16 +3,20 @@
 import typer
 
 from clearwood.cli.support.verb import VerbGroup
-from clearwood.cli.verbs.explain.classes import boundaries, discriminants
-from clearwood.cli.verbs.explain.coefficients import coefficients
 from clearwood.cli.verbs.explain.decomposition import decomposition
-from clearwood.cli.verbs.explain.direct import direct
-from clearwood.cli.verbs.explain.effect import effect
+from clearwood.cli.verbs.explain.effects import direct, effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
-from clearwood.cli.verbs.explain.inclusion import inclusion
-from clearwood.cli.verbs.explain.monotone import monotone
-from clearwood.cli.verbs.explain.networks import attention, gradients, training
-from clearwood.cli.verbs.explain.path import path
+from clearwood.cli.verbs.explain.learners import (
+    attention,
+    boundaries,
+    coefficients,
+    discriminants,
+    gradients,
+    inclusion,
+    monotone,
+    path,
+    training,
+)
 from clearwood.cli.verbs.explain.predictions import contributions, lime, shapley, what_if
 
 __all__ = ["app"]

@@ -9,8 +9,8 @@ import typer
 
 from clearwood._shared.choices import Scale
 from clearwood._shared.errors import InputError
+from clearwood.cli.support.files import RESULTS, show
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, Seed
-from clearwood.cli.support.results import RESULTS, show
 
 if TYPE_CHECKING:
     from clearwood.table import Table

@@ -1,4 +1,4 @@
-"""Figures of LIME: the coefficients, and how they change with the draw and the kernel width."""
+"""Figures of single predictions: contributions, what-if and LIME."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,87 @@ from clearwood.plot.style import (
 )
 
 if TYPE_CHECKING:
-    from clearwood.explanation import Lime
+    from clearwood.explanation import Contributions, Lime, WhatIf
 
-__all__ = ["plot_lime"]
+__all__ = ["plot_contributions", "plot_lime", "plot_what_if"]
+
+
+_WIDTH = 380
 
 _KINDS = ("draws", "widths")
-_WIDTH = 420
+_LIME_WIDTH = 420
+
+
+def plot_what_if(result: "WhatIf", *, output: str | None = None) -> Any:
+    """Draw what each change contributes, and beside it what it does alone.
+
+    Parameters
+    ----------
+    result
+        The result of `clearwood.what_if`.
+    output
+        The output to draw, where there are several; the last when None.
+    """
+    import altair as alt
+
+    if output is not None and str(output) not in result.outputs:
+        raise InputError(
+            f"there is no output {output!r}", hint=did_you_mean(str(output), result.outputs)
+        )
+    k = len(result.outputs) - 1 if output is None else result.outputs.index(str(output))
+    rows = [
+        {
+            "change": cut(f"{column}: {was} → {now}", 44),
+            "value": float(share[k]),
+            "alone": float(alone[k]),
+        }
+        for column, was, now, share, alone in zip(
+            result.columns, result.was, result.now, result.shares, result.alone, strict=True
+        )
+    ]
+    signed = _signed(rows, "change", f"moves the {result.unit}")
+    ticks = signed.mark_tick(color="black", thickness=2, size=14)
+    figure = alt.layer(signed, ticks.encode(x=alt.X("alone:Q"), color=alt.ColorValue("black")))
+    before, after = number(result.before[k]), number(result.after[k])
+    name = "" if len(result.outputs) == 1 else f" of {result.outputs[k]}"
+    words = f"prediction{name} {before} → {after}"
+    return _titled(figure, "What if", [words, "mark: the change alone", result.model], words)
+
+
+def plot_contributions(result: "Contributions", *, row: int = 0) -> Any:
+    """Draw what each column adds to one row.
+
+    Parameters
+    ----------
+    result
+        The result of `clearwood.contributions`.
+    row
+        The row's position among those that were taken apart.
+    """
+    if not 0 <= row < len(result.rows):
+        raise InputError(f"there is no row {row}; {len(result.rows)} were taken apart")
+    values = result.without_rounding().values[row]
+    order = np.argsort(-np.abs(values), kind="stable")
+    rows = [{"column": cut(result.columns[k]), "value": float(values[k])} for k in order]
+    figure = _signed(rows, "column", f"adds to the {result.unit}")
+    words = f"constant {number(result.constant)}, total {number(result.total[row])}"
+    title = f"What columns add to row {result.rows[row]}"
+    return _titled(figure, title, [words, result.model], words)
+
+
+def _signed(rows: list[dict[str, Any]], name: str, title: str) -> Any:
+    import altair as alt
+
+    colour = alt.condition("datum.value > 0", alt.value(UP), alt.value(DOWN))
+    chart = bars(rows, name, "value", title, axis={"tickCount": 6, **AXIS}, height={"band": 0.7})
+    tooltip = [f"{name}:N", alt.Tooltip("value:Q", format="+.4g", title=title)]
+    return chart.encode(color=colour, tooltip=tooltip)
+
+
+def _titled(figure: Any, title: str, notes: list[str], words: str) -> Any:
+    import altair as alt
+
+    return headed(figure, title, notes, f"{title}: {words}", width=_WIDTH, height=alt.Step(26))
 
 
 def plot_lime(result: "Lime", kind: str = "draws") -> Any:
@@ -45,10 +120,10 @@ def plot_lime(result: "Lime", kind: str = "draws") -> Any:
     return _draws(result) if kind == "draws" else _widths(result)
 
 
-def _titled(chart: Any, result: "Lime", title: str, description: str, height: Any) -> Any:
+def _headed(chart: Any, result: "Lime", title: str, description: str, height: Any) -> Any:
     fit = f"weighted R² {result.r2:.2f}, kernel width {number(result.kernel_width)}"
     notes = [f"{result.output} ({result.unit}); {fit}", *result.notes]
-    return headed(chart, title, notes, description, width=_WIDTH, height=height)
+    return headed(chart, title, notes, description, width=_LIME_WIDTH, height=height)
 
 
 def _scaled(result: "Lime", values: Any) -> Any:
@@ -107,7 +182,7 @@ def _draws(result: "Lime") -> Any:
     words = "; ".join(f"{row['term']} {number(row['coefficient'])}" for row in rows)
     title = f"Near this row: {number(result.prediction)}"
     described = f"LIME coefficients per standard deviation, ticks are draws: {words}"
-    return _titled(chart + dots, result, title, described, alt.Step(28))
+    return _headed(chart + dots, result, title, described, alt.Step(28))
 
 
 def _widths(result: "Lime") -> Any:
@@ -137,4 +212,4 @@ def _widths(result: "Lime") -> Any:
     )
     title = "The same terms at other kernel widths"
     described = "LIME coefficients per standard deviation over kernel widths, one line a term"
-    return _titled(rule(0, "y") + lines, result, title, described, 260)
+    return _headed(rule(0, "y") + lines, result, title, described, 260)
