@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import clearwood as cw
 
@@ -108,3 +109,46 @@ def test_a_level_without_events_is_named_for_counts():
     notes = cw.coefficients(model, data).notes
     assert any(note.startswith("'town' has rows without events") for note in notes)
     assert model.predict(data)[town == "z"].max() < 1e-9
+
+
+def is_separated(matrix, codes):
+    """Decide by a linear programme whether some scores suit all rows, and one strictly."""
+    n_classes = int(codes.max()) + 1
+    rows = np.column_stack([np.ones(len(matrix)), matrix])
+    differences = []
+    for row, own in zip(rows, codes, strict=True):
+        for other in set(range(n_classes)) - {int(own)}:
+            signs = np.zeros((n_classes, 1))
+            signs[own], signs[other] = 1, -1
+            differences.append((signs * row).ravel())
+    found = np.array(differences)
+    best = linprog(-found.sum(axis=0), A_ub=-found, b_ub=np.zeros(len(found)), bounds=(-1, 1))
+    return bool(-best.fun > 1e-6)
+
+
+def test_several_classes_are_separated_where_a_linear_programme_says_so():
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = 60
+        x, town = rng.normal(size=n), rng.choice(["a", "b", "c"], n, p=[0.5, 0.4, 0.1])
+        scores = np.column_stack([np.zeros(n), 2 * x, -x])
+        codes = (scores + rng.gumbel(size=(n, 3))).argmax(axis=1)
+        table = cw.read({"x": x, "town": town, "y": np.array(["u", "v", "w"])[codes]}, target="y")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = cw.learner("logistic", penalty="none").fit(table)
+        said = [str(one.message) for one in caught if "separates" in str(one.message)]
+        truth = is_separated(model.encoder_.transform(table), codes)
+        assert bool(said) == truth, (seed, said)
+        found.append(truth)
+    assert 10 <= sum(found) <= 50
+
+
+def test_the_columns_that_separate_one_of_several_classes_together_are_named():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 400))
+    codes = np.where(a + b > 1, 0, np.where(c + rng.logistic(size=400) > 0, 1, 2))
+    table = cw.read({"a": a, "b": b, "c": c, "y": np.array(["u", "v", "w"])[codes]}, target="y")
+    with pytest.warns(cw.ClearwoodWarning, match=r"columns \('a', 'b'\) separates .* class 'u'"):
+        cw.learner("logistic", penalty="none").fit(table)

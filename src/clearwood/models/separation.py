@@ -21,6 +21,8 @@ _CERTAIN = 13.8
 _FLAT = 1e-8
 #: Columns that take a smaller part in a direction are not named.
 _LEAST_PART = 1e-2
+#: With more coefficients of several classes, directions in which they diverge are not looked for.
+_MOST_COMPARED = 1_500
 
 
 def warn_of_separation(
@@ -58,6 +60,11 @@ def warn_of_separation(
     """
     rows = counted(weight, len(target))[0]
     encoded, target = encoded[rows], target[rows]
+    parted: tuple[int, tuple[str, ...]] | None = None
+    coefficients = np.asarray(getattr(estimator, "coef_", ()))
+    if len(classes) > 2 and coefficients.shape == (len(classes), encoded.shape[1]):
+        scores = np.asarray(estimator.decision_function(encoded))
+        parted = _diverging_classes(encoded, scores, target, coefficients, sources)
     for k in range(len(classes)) if len(classes) > 2 else [1]:
         is_own = target == k
         if is_own.all() or not is_own.any():
@@ -68,9 +75,12 @@ def warn_of_separation(
         if alone:
             who = _named(alone)
         else:
-            together = _together(estimator, encoded, is_own, sources) if len(classes) == 2 else ()
+            together = () if parted is None else parted[1]
+            if len(classes) == 2:
+                together = _together(estimator, encoded, is_own, sources)
+            is_found = together if len(classes) == 2 else parted is not None and parted[0] == k
             planes = _planes(estimator, encoded, k)
-            if not together and not any(_sides(one, is_own, strictly=True).any() for one in planes):
+            if not is_found and not any(_sides(one, is_own, strictly=True).any() for one in planes):
                 continue
             who = f"a combination of columns{f' ({_listed(together)})' if together else ''}"
         tell(
@@ -139,6 +149,56 @@ def diverging_columns(
     part = np.abs(direction[1:])
     named = [sources[int(used[j])] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
     return tuple(dict.fromkeys(named))
+
+
+def _diverging_classes(
+    encoded: Floats, scores: Floats, target: Index, coefficients: Floats, sources: Sequence[str]
+) -> tuple[int, tuple[str, ...]] | None:
+    """Return a class some of whose rows scores of several classes separate, and the columns.
+
+    As `diverging_columns`, where each row is compared with every other class: the difference of the
+    scores of its own class and the other rises for ever, or does not change.
+    """
+    n, n_classes = scores.shape
+    spread = encoded.std(axis=0)
+    used = np.flatnonzero(spread > 0)
+    scaled = (encoded[:, used] - encoded[:, used].mean(axis=0)) / spread[used]
+    rows = np.column_stack([np.ones(n), scaled])
+    width = rows.shape[1]
+    if width * n_classes > _MOST_COMPARED:
+        return None
+    is_certain = scores[np.arange(n), target][:, None] - scores > _CERTAIN
+    if not is_certain.any():
+        return None
+    left, whole = (np.zeros((n_classes, width, n_classes, width)) for _ in range(2))
+    for own in range(n_classes):
+        for other in range(n_classes):
+            if own == other:
+                continue
+            mine = target == own
+            for gram, taken in ((whole, mine), (left, mine & ~is_certain[:, other])):
+                part = rows[taken].T @ rows[taken]
+                gram[own, :, own] += part
+                gram[other, :, other] += part
+                gram[own, :, other] -= part
+                gram[other, :, own] -= part
+    size = width * n_classes
+    values, vectors = np.linalg.eigh(left.reshape(size, size))
+    flat = vectors[:, values <= _FLAT * max(float(values[-1]), 1.0)]
+    values, vectors = np.linalg.eigh(whole.reshape(size, size))
+    moves = vectors[:, values > _FLAT * values[-1]]
+    vector = np.column_stack([np.zeros(n_classes), coefficients[:, used] * spread[used]])
+    vector[:, 0] = (scores - scaled @ vector[:, 1:].T).mean(axis=0)
+    direction = moves @ (moves.T @ (flat @ (flat.T @ vector.ravel())))
+    heights = rows @ direction.reshape(n_classes, width).T
+    heights = heights[np.arange(n), target][:, None] - heights
+    largest = float(heights.max())
+    if largest <= 0 or heights.min() < -1e-3 * largest:
+        return None
+    part = np.abs(direction.reshape(n_classes, width)[:, 1:]).max(axis=0)
+    named = [sources[int(used[j])] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
+    first = int(target[np.unravel_index(int(heights.argmax()), heights.shape)[0]])
+    return first, tuple(dict.fromkeys(named))
 
 
 def _together(
