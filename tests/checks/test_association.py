@@ -31,7 +31,7 @@ def test_curves_and_categories_are_detected(table):
 
 
 def test_groups_are_connected_columns_with_the_strongest_first(table):
-    result = association({**table, "twin": table["noise"] * 2}, threshold=0.7)
+    result = association({**table, "twin": table["noise"] * 2}, min_strength=0.7)
     assert result.groups == (("noise", "twin"), ("x", "bent", "town"))
 
 
@@ -66,6 +66,6 @@ def test_the_figure_has_a_cell_for_each_ordered_pair(table):
 
 
 def test_a_threshold_of_zero_is_refused(table):
-    with pytest.raises(cw.InputError, match="threshold=0: it must be above 0") as error:
-        association(table, threshold=0)
-    assert (error.value.parameter, error.value.value) == ("threshold", 0)
+    with pytest.raises(cw.InputError, match="min_strength=0: it must be above 0") as error:
+        association(table, min_strength=0)
+    assert (error.value.parameter, error.value.value) == ("min_strength", 0)

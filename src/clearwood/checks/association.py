@@ -38,8 +38,8 @@ class Association(Result):
         diagonal.
     groups
         Groups of associated columns: the columns of a group are connected by pairs of at least
-        `threshold`. The group with the strongest pair comes first.
-    threshold
+        `min_strength`. The group with the strongest pair comes first.
+    min_strength
         The strength from which two columns are put in one group.
     n_rows
         How many rows were used.
@@ -50,7 +50,7 @@ class Association(Result):
     columns: tuple[str, ...]
     strength: Floats
     groups: tuple[tuple[str, ...], ...]
-    threshold: float
+    min_strength: float
     n_rows: int
     is_weighted: bool = False
 
@@ -100,7 +100,7 @@ def association(
     data: Any,
     *,
     columns: Sequence[str] | None = None,
-    threshold: float = GROUPED_FROM,
+    min_strength: float = GROUPED_FROM,
     sample: int = _MOST_ROWS,
     seed: int = 0,
 ) -> Association:
@@ -121,7 +121,7 @@ def association(
         A table, or what `clearwood.read` takes; rows count by their weight, if they have one.
     columns
         The columns to compare; the features when None.
-    threshold
+    min_strength
         The strength from which two columns are put in one group.
     sample
         The most rows used.
@@ -142,8 +142,8 @@ def association(
     >>> result.between("x", "other")
     0.0
     """
-    if not 0 < threshold <= 1:
-        raise bad_value("threshold", threshold, "it must be above 0 and at most 1")
+    if not 0 < min_strength <= 1:
+        raise bad_value("min_strength", min_strength, "it must be above 0 and at most 1")
     table = as_table(data)
     names = tuple(table.features if columns is None else columns)
     counting, weights = counted(table.weights, table.n_rows)
@@ -152,16 +152,18 @@ def association(
     compared = [comparable(table.column(name).take(rows), shares) for name in names]
     with progress("comparing columns", total=len(names)) as step:
         matrix = all_strengths(compared, step=step)
-    groups = _groups(names, matrix, threshold)
-    return Association(names, matrix, groups, threshold, len(rows), table.weights is not None)
+    groups = _groups(names, matrix, min_strength)
+    return Association(names, matrix, groups, min_strength, len(rows), table.weights is not None)
 
 
-def _groups(names: Sequence[str], matrix: Floats, threshold: float) -> tuple[tuple[str, ...], ...]:
+def _groups(
+    names: Sequence[str], matrix: Floats, min_strength: float
+) -> tuple[tuple[str, ...], ...]:
     """Return the connected parts of more than one column, that of the strongest pair first."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    joined = (matrix >= threshold) & ~np.eye(len(names), dtype=bool)
+    joined = (matrix >= min_strength) & ~np.eye(len(names), dtype=bool)
     if not joined.any():
         return ()
     _, labels = connected_components(csr_array(joined), directed=False)

@@ -22,7 +22,7 @@ class Line:
 
 
 def test_excess_risk_of_a_constant_is_approximation_and_of_a_line_estimation():
-    options = {"sizes": [20, 80], "tables": 60, "large": 4000, "test": 4000}
+    options = {"sizes": [20, 80], "tables": 60, "large": 4000, "n_test": 4000}
     constant = excess_risk("baseline", Line(), **options)
     line = excess_risk(LinearRegression(), Line(), **options)
     # a constant misses 2 x, of variance 4; a line has two coefficients to learn
@@ -35,7 +35,7 @@ def test_excess_risk_of_a_constant_is_approximation_and_of_a_line_estimation():
 
 def test_more_rows_help_estimation_only():
     result = excess_risk(
-        "glm", cw.datasets.insurance_truth(), sizes=[150, 1500], tables=4, large=8000, test=4000
+        "glm", cw.datasets.insurance_truth(), sizes=[150, 1500], tables=4, large=8000, n_test=4000
     )
     assert result.estimation[0] > 3 * result.estimation[1] > 0
     assert result.loss == "poisson"

@@ -20,7 +20,7 @@ from clearwood.evaluation import residuals_of
 
 def simulated():
     truth = cw.datasets.insurance_truth()
-    return excess_risk("glm", truth, sizes=[200], tables=2, large=1000, test=500)
+    return excess_risk("glm", truth, sizes=[200], tables=2, large=1000, n_test=500)
 
 
 DIAGNOSTICS = {

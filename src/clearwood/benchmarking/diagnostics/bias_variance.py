@@ -125,7 +125,7 @@ def bias_variance(
     data: Any,
     *,
     samples: int = 50,
-    test: float = 0.25,
+    test_share: float = 0.25,
     truth: Callable[[Table], ArrayLike] | None = None,
     seed: int = 0,
     n_jobs: int | None = 1,
@@ -144,7 +144,7 @@ def bias_variance(
         A table with a target; for classes, the Brier score is decomposed.
     samples
         How many fits.
-    test
+    test_share
         The share of rows to hold out.
     truth
         The mean of the target given the features, for simulated data:
@@ -166,7 +166,7 @@ def bias_variance(
     task = getattr(data, "task", None)
     loss = "brier" if task is not None and task.is_classification else "squared"
     one = candidate(learner, data, loss=loss, seed=seed)
-    (held_out,) = splits_of(one.table, HoldOut(test), seed=seed)
+    (held_out,) = splits_of(one.table, HoldOut(test_share), seed=seed)
     inside = one.table.take(held_out.train)
     draws = splits_of(inside, Bootstrap(samples), seed=seed)
     work = [(held_out.train[draw.train], [held_out.test]) for draw in draws]

@@ -107,7 +107,7 @@ def excess_risk(
     sizes: Sequence[int] = (500, 2_000),
     tables: int = 5,
     large: int = 20_000,
-    test: int = 20_000,
+    n_test: int = 20_000,
     loss: str | None = None,
     seed: int = 0,
     n_jobs: int | None = 1,
@@ -130,8 +130,8 @@ def excess_risk(
         How many tables of each size.
     large
         Rows of the fit that represents the best of its kind.
-    test
-        Rows to judge on.
+    n_test
+        How many rows to judge on.
     loss
         "squared", "poisson", "gamma" or "tweedie"; by default that of the task.
     seed
@@ -143,11 +143,11 @@ def excess_risk(
     --------
     >>> import clearwood as cw
     >>> truth = cw.datasets.insurance_truth()
-    >>> excess = excess_risk("glm", truth, sizes=[200, 2000], large=10_000, test=5_000)
+    >>> excess = excess_risk("glm", truth, sizes=[200, 2000], large=10_000, n_test=5_000)
     >>> bool(excess.estimation[0] > excess.estimation[1] > 0)
     True
     """
-    judged_on = truth.sample(test, seed=_seed(seed, 0, 0))
+    judged_on = truth.sample(n_test, seed=_seed(seed, 0, 0))
     one = candidate(learner, judged_on, loss=loss, seed=seed)
     if one.loss.name not in _AT_THE_MEAN:
         raise InputError(

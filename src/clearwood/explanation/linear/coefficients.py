@@ -100,10 +100,10 @@ def coefficients(
         The base level of some columns: ``{"region": "town"}``. By default the most frequent one, by
         weight and exposure.
     errors
-        "model": right if the model and its variance are right. "robust": right also for another
-        variance (White 1980, HC1); each row counts as one observation. "cluster": right also if
-        rows of one group depend on each other; the table needs a group. "auto": "cluster" for a
-        table with a group, "robust" for one with weights, else "model".
+        Which standard errors. "model": right if the model and its variance are right. "robust":
+        right also for another variance (White 1980, HC1); each row counts as one observation.
+        "cluster": right also if rows of one group depend on each other; the table needs a group.
+        "auto": "cluster" for a table with a group, "robust" for one with weights, else "model".
     confidence
         Of the intervals.
     split

@@ -228,7 +228,7 @@ def _association(findings: Findings) -> list[Block]:
         f"relations and categories. Measured on {_measured_on(findings, result.n_rows)}."
     )
     blocks: list[Block] = [Prose((meaning,)), chart("association", result.plot())]
-    threshold = number(result.threshold)
+    threshold = number(result.min_strength)
     if result.groups:
         blocks.append(
             Note(

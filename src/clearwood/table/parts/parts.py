@@ -117,14 +117,14 @@ class Part:
         return f"Part({self.name!r}, {self.n_rows:,} rows)"
 
     def batches(
-        self, rows: int = BATCH_ROWS, *, columns: Sequence[str] | None = None
+        self, n_rows: int = BATCH_ROWS, *, columns: Sequence[str] | None = None
     ) -> Iterator[Table]:
         """Read the rows, at most so many at a time, with the kinds and levels of the whole table.
 
         Parameters
         ----------
-        rows
-            Rows in a batch.
+        n_rows
+            The most rows of a batch.
         columns
             Columns to read, by name; all of them when None.
 
@@ -132,9 +132,9 @@ class Part:
         ------
         Table
         """
-        rows = check_whole("rows", rows, 1)
+        n_rows = check_whole("n_rows", n_rows, 1)
         if self.only is not None:
-            yield from self._used(self.only, rows, columns)
+            yield from self._used(self.only, n_rows, columns)
             return
         finish = self.finish.select(columns)
         target = self.finish.target if self.incomplete else None
@@ -142,7 +142,7 @@ class Part:
         if columns is not None:
             needed = [*finish.headers(), *([] if target is None else [target.header])]
             headers = list(dict.fromkeys(needed))
-        for table in finish.tables(self.rows.batches(rows, headers), target):
+        for table in finish.tables(self.rows.batches(n_rows, headers), target):
             if table.n_rows:
                 yield table
 
@@ -362,14 +362,14 @@ class Parts:
         return self.empty.levels
 
     def batches(
-        self, rows: int = BATCH_ROWS, *, columns: Sequence[str] | None = None
+        self, n_rows: int = BATCH_ROWS, *, columns: Sequence[str] | None = None
     ) -> Iterator[Table]:
         """Read all rows, at most so many at a time.
 
         Parameters
         ----------
-        rows
-            Rows in a batch.
+        n_rows
+            The most rows of a batch.
         columns
             Columns to read, by name; all of them when None.
 
@@ -378,7 +378,7 @@ class Parts:
         Table
         """
         for part in self.parts:
-            yield from part.batches(rows, columns=columns)
+            yield from part.batches(n_rows, columns=columns)
 
     def head(self, n: int = 5) -> Table:
         """Return the first n rows as a table."""

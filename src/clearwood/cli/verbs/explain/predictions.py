@@ -136,7 +136,7 @@ def lime(
     n_samples : N
         Rows per sample.
     repeats : N
-        Samples, to measure stability.
+        How often samples are drawn, to measure stability.
     """
     import clearwood as cw
 
