@@ -27,7 +27,7 @@ def test_a_network_is_fitted_and_looked_into(cli, claims):
     np.testing.assert_allclose(answer.json["values"], expected.values)
     answer = cli("explain", "attention", "m.cw", claims)
     assert answer.code == 0, answer.err
-    assert "attention is no explanation" in answer.out
+    assert "attention is not an explanation" in answer.out
 
 
 def test_models_that_are_no_networks_are_refused(cli, refused, claims):

@@ -52,12 +52,12 @@ def test_attention_is_a_share_of_the_columns_with_a_warning(transformer, data):
     result = cw.explanation.attention(transformer, data)
     assert result.columns == ("a", "b", "c")
     np.testing.assert_allclose(result.matrix.sum(axis=1), 1)
-    assert "no explanation" in repr(result)
-    assert "no explanation" in result._repr_html_()
+    assert "not an explanation" in repr(result)
+    assert "not an explanation" in result._repr_html_()
     assert result.to_json()["notes"] == list(result.notes)
     assert set(result.to_frame("dict")) == {"column", "attention", "layer 1", "layer 2"}
     drawn = result.plot().to_dict()
-    assert any("no explanation" in line for line in drawn["title"]["subtitle"])
+    assert any("not an explanation" in line for line in drawn["title"]["subtitle"])
     assert len(drawn["data"]["values"]) == 4 * 3
 
 

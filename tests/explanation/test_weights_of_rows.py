@@ -1,4 +1,4 @@
-"""Whole-number weights are repeated rows, and rows of zero weight count for nothing."""
+"""Whole-number weights are repeated rows, and rows with weight 0 are ignored."""
 
 import numpy as np
 import pandas as pd
@@ -117,7 +117,7 @@ def test_effects_of_weighted_rows_are_those_of_repeated_rows(both, kind, points)
         same_grid(weighted, plain)
         same(weighted, plain, "values", "shares", "outside", "baseline")
         assert (weighted.n_zero_weight, plain.n_zero_weight) == (ZERO, 0)
-        assert any(f"{ZERO} rows have a weight of zero" in note for note in weighted.notes)
+        assert any(f"{ZERO} rows with weight 0 are ignored" in note for note in weighted.notes)
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")

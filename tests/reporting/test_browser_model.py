@@ -249,5 +249,5 @@ def test_deep_trees_and_many_columns_are_shared_exactly(script):
     y = np.sin(X).sum(axis=1) + X[:, 0] * X[:, 1]
     table = cw.read({f"c{k}": X[:, k] for k in range(25)} | {"y": y}, target="y")
     model = cw.learner("extra-trees", n_estimators=4).fit(table)
-    assert cw.Explanation(model, table).on(table).game.longest > 12
+    assert cw.Explanation(model, table).on(table).game.order > 12
     check(script, model, table)

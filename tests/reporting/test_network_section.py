@@ -38,7 +38,7 @@ def test_a_transformer_has_its_training_gradients_and_attention_with_a_warning(d
     assert "The values add to the prediction." in texts(section)
     notes = [block for block in section.blocks if isinstance(block, Note)]
     assert [(note.title, note.tone) for note in notes] == [
-        ("Attention is no explanation", "caution")
+        ("Attention is not an explanation", "caution")
     ]
     charts = [block.name for block in section.blocks if isinstance(block, Chart)]
     assert charts == ["training", "attention"]

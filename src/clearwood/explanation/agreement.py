@@ -378,7 +378,7 @@ def agreement(
     clock = Clock.started_now(time_limit)
     seed = self.seed if seed is None else seed
     n_data = self.n_rows
-    explanation, y = self.counted(y)
+    explanation, y = self.over_positive_weights(y)
     predictor = explanation.predictor(output=output, scale=scale, n_jobs=n_jobs)
     two_rows_or_more(len(predictor), "a comparison")
     names, notes = _columns(predictor, columns)

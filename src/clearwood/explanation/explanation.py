@@ -97,7 +97,7 @@ class Explanation(Result):
     max_order, scale, n_background, time_limit, exact
         How the prediction is decomposed; see `clearwood.explain`.
     seed, n_jobs
-        What draws and threads use where a question says nothing else.
+        What draws and threads use unless a question sets its own.
     ledger, on_error
         For a table in parts: see `clearwood.explain`.
 
@@ -289,7 +289,7 @@ class Explanation(Result):
     def values(self, rows: Any = None, *, standard_errors: bool = False) -> Components:
         """Return every component at rows, and the remainder; all rows of the data when None.
 
-        With ``standard_errors`` also the model's own, where it knows how far its score varies.
+        With ``standard_errors`` also the model's own, where it is known how far its score varies.
         """
         return self.decomposition.values(rows, standard_errors=standard_errors)
 
@@ -429,7 +429,7 @@ class Explanation(Result):
             return self._weights
         return self.data.weights if isinstance(self.data, Table) else None
 
-    def counted(self, y: Any = None) -> tuple["Explanation", Any]:
+    def over_positive_weights(self, y: Any = None) -> tuple["Explanation", Any]:
         """Return the model over the rows that have weight, and their target; itself if all have."""
         weights = checked_weights(self.own_weights, self.n_rows)
         if weights is None or self.in_parts is not None or (weights > 0).all():
@@ -465,11 +465,11 @@ class Explanation(Result):
             return game.encode(self._read(game.reader, data, key))
 
         rows = self._remembered(self._encoded, data, key, make)
-        return rows if late else rows.settled()
+        return rows if late else rows.with_all_codes()
 
     @property
     def _is_large(self) -> bool:
-        """Whether the codes of the data would take much memory beside it, and are not there yet."""
+        """Whether the codes of the data would take much more memory, and are not there yet."""
         if not isinstance(self.data, Table) or _OWN in self._readings:
             return False
         return self.data.n_rows * len(self.data.columns) > _CELLS_KEPT
@@ -509,7 +509,7 @@ class Explanation(Result):
             raise no_background()
         game = grouped(self.game, groups)
         if groups is not None and game is not None and game.grouping is not None:
-            rows = game.grouping.applied(rows.settled())
+            rows = game.grouping.applied(rows.with_all_codes())
         return rows, checked_weights(self.own_weights, len(rows))
 
     def bound(
@@ -522,8 +522,8 @@ class Explanation(Result):
     ) -> BoundGame:
         """Bind the exact game, played by groups of columns, to its background, counted once.
 
-        To rows drawn from it, where ``n_background`` says so, or the explanation's own, or what
-        averages over all rows would take.
+        To rows drawn from it, where ``n_background``, here or of the explanation, is a number, or
+        where averages over all rows would take too long.
         """
         n_drawn = self.n_drawn(n_background)
         chosen = None if groups is None else repr(sorted((k, list(v)) for k, v in groups.items()))
@@ -817,7 +817,7 @@ class Explanation(Result):
         )
         with self._lock:
             other._game = self._game  # noqa: SLF001 - of the same class
-            if same:  # counted once, whatever is asked of them
+            if same:  # counted once for all questions
                 other._bound = self._bound  # noqa: SLF001
         return other
 

@@ -111,10 +111,10 @@ def explain(
         Threads, -1 for all; processes for a table in parts. Exact results do not depend on it.
     ledger
         For a table in parts: a file in which finished parts are recorded, so that the same call
-        goes on from there, whatever ended it.
+        continues from there, whatever ended it.
     on_error
         For a table in parts: "raise" names a part that could not be read four times; "skip" leaves
-        it out, warns and says so in the notes.
+        it out, with a warning and a note.
 
     Returns
     -------
@@ -238,8 +238,8 @@ def effect(
         Bootstrap draws of the rows for a pointwise band; 0 for no band at all.
     band
         What the band shows. "rows": how far the average could move with other rows, for this model
-        as it is. "model": how far the model could move with other training data, where it knows
-        that itself: by the covariance of its coefficients ("gam") or by its models of folds
+        as it is. "model": how far the model could move with other training data, where that
+        is known: by the covariance of its coefficients ("gam") or by its models of folds
         ("glass"); for partial dependence and components. "simultaneous": the same for the whole
         curve rather than point by point, from 10,000 draws. "auto": "model" where there is one,
         else "rows". On the scale of predictions, every row's score is moved up or down by half the
@@ -467,8 +467,8 @@ def shapley(
       (Hiabu 2024, example 18).
     - **observational**: the mean prediction over rows like this one in the coalition's columns. A
       column that the model ignores gets a value if it is associated with others (Hiabu 2024,
-      example 16). No table shows this distribution: how it is estimated is assumed, and said in
-      the notes.
+      example 16). No table shows this distribution: how it is estimated is an assumption, which
+      the notes name.
 
     Parameters
     ----------
@@ -523,7 +523,7 @@ def shapley(
     to
         A folder for the values of all rows of a table in parts: one Parquet file for each part,
         with the columns of the result's frame, standard errors among them where the background is
-        drawn. The metadata of a file say what the values are, and which rows were drawn. Exact
+        drawn. The metadata of a file hold what the values are, and which rows were drawn. Exact
         values only.
     force
         Replace files in that folder.
@@ -675,7 +675,7 @@ def what_if(
 
     Each change gets its Shapley value in the game in which changes join one by one: what it moves
     the prediction, averaged over the orders in which the changes can be made. It is a statement
-    about the model: what would happen in the world if somebody's age were different is another
+    about the model: what would happen in the world if a person's age were different is another
     question.
 
     Parameters
@@ -689,7 +689,7 @@ def what_if(
         One row: its position in the data, a dict, a pandas Series, a table or data frame of one
         row, or an array.
     changes
-        New values by column, for names that are no Python words or are taken.
+        New values by column, for names that are not Python identifiers or that are parameters.
     output
         The class or output; all of them when None, of two classes the second.
     scale

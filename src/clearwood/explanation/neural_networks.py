@@ -19,7 +19,7 @@ __all__ = ["Attention", "TrainingCurve", "attention", "training_curve"]
 PREDICTION = "prediction"
 
 _WARNINGS = (
-    "attention is no explanation: other weights can give the same predictions",
+    "attention is not an explanation: other weights can give the same predictions",
     "what predictions depend on is shown by Shapley values or integrated gradients",
 )
 
@@ -93,7 +93,7 @@ class Attention(TableResult):
 def attention(model: Learner, data: Any) -> Attention:
     """Return what a transformer attends to, as a mean over rows.
 
-    Attention is no explanation. The weights say how the vectors of columns are mixed inside the
+    Attention is not an explanation. The weights are how the vectors of columns are mixed inside the
     network, not what the columns do to a prediction: other weights can give the same predictions
     (Jain and Wallace 2019), vectors mix before later layers attend to them, and what flows past
     the attention is not in the weights at all. Look at them to see how the network works, and at

@@ -120,7 +120,7 @@ def plot_attention(result: "Attention") -> Any:
         cells,
         f"Attention of {result.model}: {result.outcome}",
         [f"mean over {result.n_rows:,} rows, layers and heads", *_wrapped(result.notes), *cut_off],
-        f"The prediction's vector takes most from {most}. Attention is no explanation.",
+        f"The prediction's vector takes most from {most}. Attention is not an explanation.",
         width=size,
         height=size + 22,
     )

@@ -136,7 +136,7 @@ def test_ten_thousand_levels_show_the_most_common_and_say_so():
         ({"points": "many"}, "points='many': it must be a whole number of at least 2"),
         ({"confidence": "high"}, "confidence='high': it must lie between 0 and 1"),
         ({"derivative": True}, "individual curves"),
-        ({"n_refits": 3}, "cannot be fitted anew"),
+        ({"n_refits": 3}, "cannot be refitted"),
         ({"scale": "probability"}, "no probabilities"),
     ],
 )

@@ -206,7 +206,7 @@ def test_bands_over_rows_and_no_bands_can_be_chosen(model, data):
 def test_what_has_no_band_of_its_own_is_refused(hand_made, model, data):
     plain = hand_made.Score(hand_made.parts())
     for kind in ("pdp", "component"):
-        with pytest.raises(InputError, match="does not know how far"):
+        with pytest.raises(InputError, match="is not known"):
             cw.effect(plain, data, "x2", kind=kind, band="model")
     with pytest.raises(InputError, match="partial dependence and for components"):
         cw.effect(model, data, "x2", kind="ale", band="simultaneous")

@@ -77,7 +77,7 @@ def test_every_value_of_the_game_is_that_of_brute_force(
     # components that are not listed are zero, and the longest ones that are listed are not
     listed = set(game.sets(n_players))
     assert all(np.abs(truth[:, k]).max() < 1e-10 for k, s in enumerate(sets) if s not in listed)
-    assert game.longest == max(map(len, listed))
+    assert game.order == max(map(len, listed))
 
 
 def test_the_game_is_chosen_by_what_the_score_is_made_of(models):
@@ -147,7 +147,7 @@ def test_a_product_of_two_columns_of_one_player_is_its_main_effect(hand_made):
         reader=rows_of,
         products=SumOfProducts(np.zeros(1), (term,)),
     )
-    assert (game.longest, game.sets(2)) == (1, [(0,)])
+    assert (game.order, game.sets(2)) == (1, [(0,)])
     full = hand_made.matrix(missing=False)
     effect = game.bind(rows_of(full), None).components(rows_of(full), [(0,)]).values[:, 0, 0]
     product = 2 * full[:, 0] * full[:, 1]

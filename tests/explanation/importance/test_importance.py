@@ -219,7 +219,7 @@ def test_results_are_given_as_frame_json_and_picture():
             "repeats=0: it must be a whole number of at least 1",
         ),
         ({"kind": "impurity"}, "is for trees"),
-        ({"kind": "loco", "y": X[:, 0]}, "cannot be fitted anew"),
+        ({"kind": "loco", "y": X[:, 0]}, "cannot be refitted"),
     ],
 )
 def test_odd_requests_are_refused_in_words(options, message):
@@ -229,7 +229,7 @@ def test_odd_requests_are_refused_in_words(options, message):
 
 def test_a_target_that_the_model_does_not_know_is_refused():
     model = KNeighborsClassifier().fit(X, X[:, 0] > 0)
-    with pytest.raises(cw.InputError, match="which the model does not know"):
+    with pytest.raises(cw.InputError, match="which is not a class of the model"):
         cw.importance(model, X, kind="permutation", y=np.full(500, "maybe"))
 
 

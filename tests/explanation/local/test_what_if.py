@@ -71,7 +71,7 @@ def test_a_learner_knows_its_levels():
     found = cw.what_if(model, row, row, age=10, town="b")
     expected = model.predict({"age": [3.0, 10.0], "town": ["a", "b"]})
     assert_allclose([found.before[0], found.after[0]], expected)
-    with pytest.raises(cw.InputError, match=r"'c' is no level of the column 'town'"):
+    with pytest.raises(cw.InputError, match=r"'c' is not a level of column 'town'"):
         cw.what_if(model, row, row, town="c")
     with pytest.raises(cw.InputError, match="holds numbers; 'old' is none"):
         cw.what_if(model, row, row, age="old")

@@ -131,7 +131,7 @@ def direct_effect(
     """
     _check(claim, scale, n_refits, gaps, imputations, confidence, seed)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
-    explanation, _ = Explanation(model, data, seed=seed, n_jobs=n_jobs).counted()
+    explanation, _ = Explanation(model, data, seed=seed, n_jobs=n_jobs).over_positive_weights()
     if explanation.n_rows < 2:
         raise InputError(
             f"the data has {count(explanation.n_rows, 'row')}; an average needs rows that differ",

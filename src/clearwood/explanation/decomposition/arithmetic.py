@@ -85,7 +85,7 @@ class Arithmetic:
     @property
     def is_complete(self) -> bool:
         """Whether the components add up to the prediction, with no remainder."""
-        return self.order >= self.game.longest
+        return self.order >= self.game.order
 
     def without(self, players: Players) -> "Arithmetic":
         """Drop every component that touches some players."""
@@ -101,7 +101,7 @@ class Arithmetic:
         if rows is None:
             if self.in_parts is not None:
                 raise needs_folder("values")
-            return self.rows.settled()
+            return self.rows.with_all_codes()
         read = self.reading(rows)
         warn_of_new_gaps(read, self.rows, "background")
         return read

@@ -108,7 +108,7 @@ def _parts_notes(explanation: "Explanation", bound: BoundGame) -> tuple[str, ...
         notes.append(
             f"averages are over all {explanation.n_all:,} rows; effects are shown at values of a "
             f"sample of {explanation.n_rows:,} rows (seed {explanation.seed}), and shares of rows "
-            "beside them are the sample's"
+            "next to them are the sample's"
         )
     for run in in_parts.runs.values():
         notes += [f"{name!r} was left out: {error}" for name, error in run.skipped]
@@ -198,7 +198,7 @@ def chosen_output(game: Game, output: Any) -> slice:
 
 
 def check_scale(game: Game, scale: Scale | None) -> None:
-    """Refuse scales on which the prediction is no sum."""
+    """Refuse scales on which the prediction is not a sum."""
     same = {Unit.PROBABILITY: Scale.PROBABILITY, Unit.PREDICTION: Scale.RESPONSE}
     if scale in (None, Scale.MARGIN) or scale == same.get(game.unit):
         return
@@ -219,13 +219,13 @@ def plain_baseline(baseline: Floats) -> Any:
 
 
 def _checked_order(game: Game, max_order: Any) -> tuple[int, tuple[str, ...]]:
-    longest = max(game.longest, 1)
+    longest = max(game.order, 1)
     if max_order is None:
         return longest, ()
     check_whole("max_order", max_order, 1, or_none=True)
     if max_order <= longest:
         return int(max_order), ()
-    if max_order == 2:  # the default is no demand
+    if max_order == 2:  # the default is not a request
         return longest, ()
     note = (
         f"no path of the model has {max_order} columns; "

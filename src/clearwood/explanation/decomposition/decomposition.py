@@ -115,7 +115,7 @@ class Components:
     def to_frame(self, library: str | None = None) -> Any:
         """Return one line per row (and output), one column per component, and the remainder.
 
-        Standard errors, where there are some, stand beside each component.
+        Standard errors, where there are any, follow each component.
         """
         names = [joined(columns) for columns in self.sets]
         baseline = np.broadcast_to(self.baseline, self.remainder.shape)
@@ -198,7 +198,7 @@ class Decomposition:
     removed: tuple[str, ...] = ()
     _arithmetic: Arithmetic
 
-    # What it says of itself
+    # What it is
 
     @property
     def value(self) -> ValueFunction:
@@ -257,7 +257,7 @@ class Decomposition:
     ) -> Effect:
         """Return the main effect of a column, or the interaction of two.
 
-        The effect of one column says how far the mean prediction moves from the baseline when the
+        The effect of one column is how far the mean prediction moves from the baseline when the
         column is held at a value; the interaction what is left once both effects are taken away.
 
         Parameters
@@ -270,7 +270,7 @@ class Decomposition:
             decomposition is sampled. Categories are shown whole.
         confidence
             The coverage that a band aims at. There is one where the decomposition is sampled, or
-            where the model knows how far its score varies with other training data.
+            where it is known how far its score varies with other training data.
         simultaneous
             Whether the model's own band covers the whole curve rather than each of its points.
 
@@ -424,7 +424,7 @@ class Decomposition:
         rows
             A table, data frame or array; the background when None.
         standard_errors
-            Whether to give the model's own standard errors too, where it knows how far its score
+            Whether to give the model's own standard errors too, where it is known how far its score
             varies with other training data. Those of a sampled decomposition are always given.
 
         Returns

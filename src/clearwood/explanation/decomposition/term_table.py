@@ -33,7 +33,7 @@ class TermRow:
     share
         Its share of the variance of all terms over the data.
     edf
-        Its effective degrees of freedom; None where the model does not know them.
+        Its effective degrees of freedom; None where they are not known.
     p_value
         Of the hypothesis that it is zero; None where the model has no such test.
     monotone
@@ -187,14 +187,14 @@ def readable_order(explanation: "Explanation") -> int | None:
     inner = getattr(explanation.model, "estimator_", explanation.model)
     if parts_of(inner) is None or explanation.exact_game is None:
         return None
-    longest = explanation.game.longest
+    longest = explanation.game.order
     return longest if longest <= MOST_COLUMNS else None
 
 
 def terms(self: "Explanation", *, least: float = LEAST_SHARE) -> TermTable:
     """List the terms of a model with their share of the variance, largest first.
 
-    The terms are the components of the decomposition. Where the model knows them, each has its
+    The terms are the components of the decomposition. Where they are known, each has its
     effective degrees of freedom and the p-value of the hypothesis that it is zero; a model that
     `clearwood.Learner` fitted also has the training range of each column, and the rows of the data
     that lie outside are counted.
@@ -265,7 +265,7 @@ def _facts(explanation: "Explanation") -> dict[tuple[str, ...], tuple[float | No
         names = tuple(game.columns[player] for player in players)
         edf[names] = edf.get(names, 0.0) + float(row["edf"])
         tests.setdefault(names, []).append(row["p_value"])
-    # several tests of parts of one term are no test of the term
+    # several tests of parts of one term are not a test of the term
     return {k: (edf[k], own[0] if len(own) == 1 else None) for k, own in tests.items()}
 
 

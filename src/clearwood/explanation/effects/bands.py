@@ -72,7 +72,7 @@ class Training:
     def __init__(self, model: Any, data: Any, y: Any) -> None:
         if not (hasattr(model, "fit") and hasattr(model, "get_params")):
             raise InputError(
-                f"{type(model).__name__} cannot be fitted anew: it is no scikit-learn estimator",
+                f"{type(model).__name__} cannot be refitted: it is not a scikit-learn estimator",
                 hint="give the estimator itself rather than a function.",
             )
         self.model, self.data = model, as_data(data)
@@ -120,7 +120,7 @@ def refitted(model: Any, data: Any, y: Any, draws: int, seed: int) -> Iterator[A
     """Yield the model fitted to resampled rows, once per draw."""
     training = Training(model, data, y)
     generator = np.random.default_rng(seed)
-    with progress("fitting anew", total=draws) as step:
+    with progress("refitting", total=draws) as step:
         for _ in range(draws):
             yield training.fit(np.sort(generator.integers(0, len(training), len(training))))
             step(1)

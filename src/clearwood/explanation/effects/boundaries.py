@@ -221,7 +221,7 @@ def _numbers(column: Column) -> Floats:
 
 
 def _range(column: Column, points: int) -> Floats:
-    """Return values from the least to the greatest, with a margin of a twentieth."""
+    """Return values from the smallest to the largest, with a margin of 5 %."""
     values = _numbers(column)
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)

@@ -98,7 +98,7 @@ def effect(
     """
     names = _named(columns)
     n_rows = self.n_rows
-    explanation, y = self.counted(y)
+    explanation, y = self.over_positive_weights(y)
     n_zero = n_rows - explanation.n_rows
     if kind == "component":
         # what is wrong with the options is an error for components too
@@ -194,7 +194,7 @@ def _component(
         simultaneous=options.band == "simultaneous",
     )
     if options.band != "auto" and result.band not in get_args(SpreadSource):
-        raise no_own_band("this model does not know how far its components vary")
+        raise no_own_band("the variance of this model's components is not known")
     if not options.n_bootstrap:
         result = replace(
             result, low=None, high=None, band=None, band_freedom=np.inf, is_simultaneous=False

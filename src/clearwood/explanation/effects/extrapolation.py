@@ -152,7 +152,7 @@ def _radius(known: Floats) -> float:
 
 
 def _reach(distances: Floats, counts: Floats, size: float) -> Floats:
-    """Return for each row the distance within which there are so many others, or all."""
+    """Return for each row the distance to its n-th nearest other row, or to the furthest."""
     if (counts == 1).all():
         last = min(int(np.ceil(size)), distances.shape[1]) - 1
         return np.partition(distances, last, axis=1)[:, last, None]

@@ -52,7 +52,7 @@ def no_own_band(why: str) -> InputError:
         why,
         parameter="band",
         hint=words(
-            "models of the learners gam and glass know their own; for others use ",
+            "models of the learners gam and glass have one; for others use ",
             Option("band", "rows"),
             " or ",
             Option("n_refits", 50),
@@ -62,7 +62,7 @@ def no_own_band(why: str) -> InputError:
 
 
 def spread_of(explanation: "Explanation") -> BoundSpread | None:
-    """Return how far the model varies, over its background; None where it does not know."""
+    """Return how far the model varies, over its background; None where that is not known."""
     return explanation.bound_spread() if explanation.is_exact else None
 
 
@@ -78,7 +78,7 @@ def own_band(
     Returns
     -------
     Band or None
-        None where another band is wanted, or the model does not know its own.
+        None where another band is wanted, or the model has none of its own.
     """
     options = request.options
     if not options.n_bootstrap or options.band == "rows":
@@ -88,7 +88,7 @@ def own_band(
     spread = spread_of(explanation)
     if spread is None:
         if is_demanded:
-            raise no_own_band("this model does not know how far its predictions vary")
+            raise no_own_band("the variance of this model's predictions is not known")
         return None
     game = explanation.game
     shift = _shift(game, predictor)

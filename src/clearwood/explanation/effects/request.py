@@ -26,7 +26,7 @@ __all__ = ["Band", "EffectOptions", "EffectRequest", "Extrapolation", "MeasuredE
 Extrapolation = bool | Literal["distance", "isolation"]
 
 
-#: Kinds that are linear in the score, so that a model that knows its own variation has a band.
+#: Kinds that are linear in the score, so that a model whose variance is known has a band.
 _OWN_BANDS = ("pdp", "component")
 
 
@@ -220,10 +220,10 @@ class MeasuredEffect:
     rows: Index  # those that were evaluated
     weights: Floats
     replicates: Floats | None = None  # the values under each draw of the rows
-    band: Band | None = None  # where the model knows its own
+    band: Band | None = None  # where the model has its own
     curves: Floats | None = None  # of single rows, in the order of ``rows``
     #: Of each row nearly its prediction and, after that, how far that may be off:
-    #: (rows, outputs + 1), where the method knows them.
+    #: (rows, outputs + 1), where the method gives them.
     near: Floats | None = None
     exact: bool = False  # whether the values were read off a decomposition
     left_out: str | None = None  # the user is warned of this, and of the next

@@ -158,7 +158,7 @@ class Anchored:
         return np.vstack([nodes, np.full((1, nodes.shape[1]), np.nan)])
 
     def _codes(self, points: Mapping[int, Floats]) -> dict[int, _Encoded]:
-        """Encode values of columns, and say which of them the model does not take."""
+        """Encode values of columns, and return which of them the model does not take."""
         refused = {k: self._refused(k, own.ravel()) for k, own in points.items()}
         taken = {k: np.where(refused[k], self.base_at[k], own.ravel()) for k, own in points.items()}
         codes = np.asarray(self.cells.codes(taken), np.float64)

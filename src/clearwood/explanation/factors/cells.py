@@ -188,7 +188,7 @@ class FactorAxis:
 
     @property
     def n_known(self) -> int:
-        """How many cells there are beside that of missing values."""
+        """How many cells there are apart from the one of missing values."""
         return len(self.cuts) + 1 if self.levels is None else len(self.levels) + 1
 
     def places(self, column: Column) -> Index:
@@ -319,7 +319,7 @@ def middles(values: Floats) -> Floats:
 
 
 def thinned(cuts: Floats, values: Floats, weights: Floats, most: int) -> Floats:
-    """Keep cuts so that there are at most so many cells, of about equal weight.
+    """Keep cuts so that there are at most ``most`` cells, of about equal weight.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def thinned(cuts: Floats, values: Floats, weights: Floats, most: int) -> Floats:
 
 
 def least_squares_bands(curves: Floats, weights: Floats, most: int) -> list[int]:
-    """Return the first row of each band, at most so many, with least squares about band means.
+    """Return the first row of each of ``most`` bands or fewer, by least squares about their means.
 
     The weighted sum of squared differences of the curves from their mean in the band is as small as
     it can be (Fisher 1958), by dynamic programming over where the last band begins.

@@ -133,7 +133,7 @@ def _new_level(levels: tuple[str, ...]) -> str:
 class Averaged:
     """A model that is the mean of a learner over values of some columns, and calibrated.
 
-    A model that is no learner says by ``__clearwood_factors__`` that it is one of these.
+    A model that is not a learner has ``__clearwood_factors__`` where it is one of these.
 
     Parameters
     ----------
@@ -197,14 +197,14 @@ def averaged_out(result: Factors, cells: Table, shares: Floats, schema: Schema) 
         pair = next(term for term in result.terms if term not in of_them and term not in others)
         raise InputError(
             f"the model has a pair of {' and '.join(map(repr, pair.columns))}, so that what is "
-            "left after averaging is no table of factors",
+            "left after averaging is not a table of factors",
             parameter="model",
             value=pair.columns[0],
             hint=words("fit one without such pairs: ", Call("learner", ("'glm'",)), " or 'gam'."),
         )
     if result.unit is Unit.LOG_ODDS:
         raise InputError(
-            "probabilities are averaged, and their mean is no product of odds ratios",
+            "probabilities are averaged, and their mean is not a product of odds ratios",
             parameter="model",
             value=result.model,
             hint="a table of factors is for numbers, counts and amounts; `predict` gives the "
@@ -221,7 +221,7 @@ def averaged_out(result: Factors, cells: Table, shares: Floats, schema: Schema) 
 
 
 def _without(result: Factors, names: Collection[str], schema: Schema) -> Factors:
-    """Drop what a table says of columns that it no longer has."""
+    """Drop what a table holds about columns that it no longer has."""
     return replace(
         result,
         base={name: value for name, value in result.base.items() if name not in names},

@@ -218,7 +218,7 @@ def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _FromCurves(_Source):
-    """Deviations of the score, which the model knows."""
+    """Deviations of the score, which the model gives."""
 
     spread: GameSpread
 

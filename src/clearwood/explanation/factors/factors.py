@@ -93,7 +93,7 @@ def factors(
     errors
         Standard errors of the effects, as differences with the base. "auto": those of
         `coefficients` for "ols", "glm" and "logistic" without a penalty, those of its own curves
-        for "gam" and others that know them, else none. "model", "robust" or "cluster" for linear
+        for "gam" and others that have them, else none. "model", "robust" or "cluster" for linear
         learners. A number such as 200 refits the model to as many resamples of the rows, or of the
         groups: the only way for penalised and boosted models. "none": none.
     confidence
@@ -295,8 +295,8 @@ def _product(
         game = _game(learner, own)
         if game.unit is not Unit.LOG_MEAN:
             raise InputError(
-                f"learner {learner.name!r} has no log link, so its predictions are no product of "
-                "relativities",
+                f"learner {learner.name!r} has no log link, so its predictions are not a product "
+                "of relativities",
                 parameter="model",
                 value=learner.name,
                 hint=words("fit ", Call("learner", ("'glm'",)), " to counts or amounts."),
@@ -388,8 +388,8 @@ def _check_game(learner: Learner, game: Game) -> None:
             value=learner.name,
             hint="fit 'logistic', 'gam' or 'ebm'.",
         )
-    if game.longest > 2:
-        raise _too_deep(learner, f"has interactions of {game.longest} columns")
+    if game.order > 2:
+        raise _too_deep(learner, f"has interactions of {game.order} columns")
     if game.unit.is_before_link and game.unit not in (Unit.LOG_MEAN, Unit.LOG_ODDS):
         raise _too_deep(learner, "has a link that is neither the identity, nor the log or logit")
 

@@ -220,7 +220,7 @@ def _cell(value: Any) -> str:
 
 
 def _facts(factors: Factors) -> dict[str, Any]:
-    """Return what the file says beside its cells."""
+    """Return the facts of the file that are not cells."""
     whole = factors.to_json()
     names = ("model", "sha256", "outcome", "base", "errors", "confidence", "tests", "notes")
     used = {name for term in factors.terms for name in term.columns}

@@ -115,7 +115,7 @@ class ModelCells:
         return self.table.column(self.game.columns[k])
 
     def levels(self, k: int) -> tuple[str, ...]:
-        """Return the levels that the model knows of a category; the rows may have more."""
+        """Return the levels of a category in the training rows; the rows may have more."""
         return self.learner.schema_[self.game.columns[k]].levels
 
     def numbers(self) -> list[int]:

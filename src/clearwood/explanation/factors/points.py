@@ -29,7 +29,7 @@ __all__ = [
     "usual_points",
 ]
 
-#: Score, odds at it, and points that double the odds, where nobody chose them.
+#: Score, odds at it, and points that double the odds, where none are given.
 USUAL_POINTS = (600.0, 50.0, 20.0)
 
 #: Above it, whole points could not be told apart from the next.

@@ -295,7 +295,7 @@ class Factors(Result):
         return lines
 
     def _powers(self) -> dict[tuple[int, ...], str]:
-        """Name the columns of the coefficients of polynomials that occur, beside the first."""
+        """Name the columns of the polynomial coefficients that occur, without the first."""
         used = {
             power
             for term in self.terms
@@ -337,9 +337,9 @@ class Factors(Result):
         """Return the standard error, the ends of the interval and the p-value of an effect."""
         if not np.isfinite(error):
             return dict.fromkeys(_ERRORS)
-        law = stats.t(self.freedom) if np.isfinite(self.freedom) else stats.norm()
-        reach = float(law.ppf(0.5 + self.confidence / 2)) * error
-        p_value = 2 * float(law.sf(abs(effect) / error)) if error > 0 else None
+        distribution = stats.t(self.freedom) if np.isfinite(self.freedom) else stats.norm()
+        reach = float(distribution.ppf(0.5 + self.confidence / 2)) * error
+        p_value = 2 * float(distribution.sf(abs(effect) / error)) if error > 0 else None
         ends = (error, effect - reach, effect + reach, p_value)
         return dict(zip(_ERRORS, ends, strict=True))
 

@@ -65,13 +65,13 @@ class AdditiveGame(Game):
         return total
 
     @property
-    def longest(self) -> int:
+    def order(self) -> int:
         return 1
 
     def sets(self, max_order: int) -> list[Players]:
         return [(k,) for k in range(len(self.columns))] if max_order else []
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         terms = self.terms(rows.codes)
         if weights is None:

@@ -2,7 +2,7 @@
 
 The drawn rows are divided at random into groups, and the game is bound to each. Whatever is a mean
 over background rows (values of coalitions, components, Shapley values) is the mean of the groups'
-values, and their spread says how far that mean can be off; the more of the rows were drawn, the
+values, and their spread shows how far that mean can be off; the more of the rows were drawn, the
 less (Cochran 1977, sections 2.6 and 6.4).
 """
 
@@ -24,10 +24,10 @@ from clearwood.explanation.rows.rows import EncodedRows
 
 __all__ = ["FEWEST_DRAWN", "BoundDraw", "bind_draw", "check_background_rows"]
 
-#: Fewer drawn rows than this have no standard errors to speak of: two in each group.
+#: Fewer drawn rows than this have no usable standard errors: two in each group.
 FEWEST_DRAWN = 2 * GROUPS
 
-# Rows at which components are measured, unless so many numbers of all groups fill the memory.
+# Rows at which components are measured, unless the numbers of all groups would fill the memory.
 _ROWS_MEASURED = 1_000
 _NUMBERS_MEASURED = 1 << 25
 

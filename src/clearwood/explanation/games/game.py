@@ -2,7 +2,7 @@
 
 The value of a coalition of columns is the mean prediction when they are held at the explained row
 and all others take the values of a background row: the interventional value function (Hiabu 2024,
-definition 7.1.3). A game knows the model; bound to a background it knows the values.
+definition 7.1.3). A game holds the model; bound to a background it gives the values.
 """
 
 from abc import ABC, abstractmethod
@@ -111,7 +111,7 @@ class Game(ABC):
     grouping
         Which columns play together; None where every column plays for itself.
     spread
-        How far the score varies from sample to sample; None where the model does not know.
+        How far the score varies from sample to sample; None where that is not known.
     """
 
     columns: tuple[str, ...]
@@ -126,7 +126,7 @@ class Game(ABC):
 
     @property
     def points(self) -> tuple[int, int]:
-        """Values shown of a column of numbers: alone, and beside another."""
+        """Values shown of a column of numbers: alone, and with another."""
         return 200, 30
 
     def rows(self, data: Any) -> EncodedRows:
@@ -148,7 +148,7 @@ class Game(ABC):
 
     @property
     @abstractmethod
-    def longest(self) -> int:
+    def order(self) -> int:
         """The most players that interact."""
 
     @abstractmethod
@@ -157,7 +157,9 @@ class Game(ABC):
 
     def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
         """Count a background and bind the game to it."""
-        return self.bound_to(self.counted(rows.settled(), weights, n_jobs=n_jobs), n_jobs=n_jobs)
+        return self.bound_to(
+            self.count(rows.with_all_codes(), weights, n_jobs=n_jobs), n_jobs=n_jobs
+        )
 
     def bind_few(
         self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1
@@ -165,14 +167,14 @@ class Game(ABC):
         """Bind the game to a few rows, one of several groups of a background."""
         return self.bind(rows, weights, n_jobs=n_jobs)
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         """Count the rows of a background, or of a part of one.
 
-        Counts are sums over rows, so those of parts can be added up: `added`.
+        Counts are sums over rows, so those of parts can be added up: `add_counts`.
         """
         raise NotImplementedError
 
-    def added(self, one: Counts, other: Counts) -> Counts:
+    def add_counts(self, one: Counts, other: Counts) -> Counts:
         """Return the counts of the rows of both."""
         return {name: counts + other[name] for name, counts in one.items()}
 

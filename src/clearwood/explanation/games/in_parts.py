@@ -112,7 +112,7 @@ class InParts:
         ``kept`` are the players that were not removed; None for all of them.
         """
         if kept is not None and isinstance(bound, BoundTrees):
-            bound.merge(kept)  # here, where the rows can be counted anew
+            bound.merge(kept)  # here, where the rows can be recounted
         work = _PartMeasuring(bound, tuple(sets), is_complete, kept, self.columns)
         settings = {"sets": [list(players) for players in sets], "kept": kept}
         run = self._over(
@@ -219,7 +219,7 @@ def _digest(game: Game) -> str:
         return str(joblib.hash(fields))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InputError(
-            f"the model cannot be identified, so a ledger cannot say which it belongs to: {error}",
+            f"the model cannot be identified, so a ledger cannot be matched to it: {error}",
             parameter="ledger",
             hint="explain without a ledger.",
         ) from error
@@ -227,7 +227,7 @@ def _digest(game: Game) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _PartRecount:
-    """Counts the rows of parts anew for trees with other players."""
+    """Recounts the rows of parts for trees with other players."""
 
     rows: InParts
     game: TreeGame
@@ -270,8 +270,8 @@ class _PartCounting:
         total: Counts | None = None
         weight = 0.0
         for rows, weights in _rows_of(self.game, part, self.columns):
-            counts = counted.counted(rows, weights)
-            total = counts if total is None else counted.added(total, counts)
+            counts = counted.count(rows, weights)
+            total = counts if total is None else counted.add_counts(total, counts)
             weight += float(len(rows) if weights is None else weights.sum())
         if total is None:
             return State()
@@ -289,7 +289,7 @@ class _Adding:
             return one if one.arrays else other
         first, second = dict(one.arrays), dict(other.arrays)
         weight = first.pop("weight") + second.pop("weight")
-        return State({}, {**self.game.added(first, second), "weight": weight})
+        return State({}, {**self.game.add_counts(first, second), "weight": weight})
 
 
 @dataclass(frozen=True, eq=False)

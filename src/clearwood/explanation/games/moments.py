@@ -5,7 +5,7 @@ these means holds the variance of the component and, on top, the noise that the 
 each mean: the part of the spread of g(x, b) over b that differs from x to x, divided by the number
 of rows b. That part is estimated and taken away, as in an analysis of variance of two crossed
 factors. What is left is unbiased but for negative values, which become zero; leaving out a tenth of
-either kind of rows at a time says how far it can be off.
+either kind of rows at a time shows how far it can be off.
 """
 
 from collections.abc import Callable, Iterator, Sequence

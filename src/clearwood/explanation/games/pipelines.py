@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import EXPLAINED, NotDecomposableError
-from clearwood.explanation.rows.compose import beside, rows_of
+from clearwood.explanation.rows.compose import joined_columns, rows_of
 from clearwood.explanation.rows.rows import EncodedRows, no_background, plain_rows
 from clearwood.fitted import (
     Score,
@@ -129,7 +129,7 @@ class ColumnTerms:
         for k in range(self.n_columns):
             # what a column adds depends on its value only: equal ones are computed once
             first_rows, value = _distinct(rows, k)
-            own = beside(take(first_rows, {}), self.reference, [k])
+            own = joined_columns(take(first_rows, {}), self.reference, [k])
             result[:, k] = (self.score.of(own) - held)[value]
         of_reference = self.by_coefficients(self.reference)
         return result if of_reference is None else result + of_reference
@@ -178,7 +178,7 @@ class ColumnTerms:
         number = np.zeros(len(moving), np.intp)
         for digit in range(self.n_columns.bit_length()):
             columns = [k for k in range(self.n_columns) if (k + 1) >> digit & 1]
-            mixed = dense(self.score.matrix(beside(few, self.reference, columns)))
+            mixed = dense(self.score.matrix(joined_columns(few, self.reference, columns)))
             distance = np.abs(mixed[place, moving] - ends) / np.abs(ends[1] - ends[0])
             if (distance.min(axis=0) > 1e-9).any():
                 return None
@@ -357,7 +357,7 @@ class PipelineReader:
 
 
 def pipeline_game(model: Any, score: Score, data: Any) -> AdditiveGame:
-    """Make the game of a pipeline; an error if it is no sum over its columns."""
+    """Make the game of a pipeline; an error if it is not a sum over its columns."""
     if data is None:
         raise InputError(
             f"{name_of(model)} needs data", parameter="data", hint="give the training rows."

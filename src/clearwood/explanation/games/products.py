@@ -35,7 +35,7 @@ _CELLS_PER_BLOCK = 4_000_000
 
 
 def subsets(players: Sequence[int], most: int | None = None) -> Iterator[Players]:
-    """List the sets of one player or more, at most so many, small ones first.
+    """List the sets of one player or more, up to ``most`` players, small ones first.
 
     Examples
     --------
@@ -143,14 +143,14 @@ class ProductGame(Game):
         return self.products(rows.codes)
 
     @property
-    def longest(self) -> int:
+    def order(self) -> int:
         return max((len(term.players) for term in self.terms), default=0)
 
     def sets(self, max_order: int) -> list[Players]:
         result = {players for term in self.terms for players in subsets(term.players, max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
         sums = _joint_sums(self.terms, rows.codes, weight)
@@ -209,7 +209,7 @@ class BoundProducts(BoundGame):
     def shapley(
         self, rows: EncodedRows, *, interactions: bool = False, step: Step = silent
     ) -> GameValues:
-        sets, n_players = self.game.sets(self.game.longest), len(self.game.columns)
+        sets, n_players = self.game.sets(self.game.order), len(self.game.columns)
         shared = []
         for part in _blocks(len(rows), len(sets) * len(self.baseline)):
             parts = self.components(rows.with_codes(rows.codes[part]), sets, step=step).values
@@ -252,7 +252,7 @@ def as_additive(game: Game) -> AdditiveGame | None:
     """Return a game without interactions as a sum over its columns; None for other games."""
     if isinstance(game, AdditiveGame):
         return game
-    if not isinstance(game, ProductGame) or game.longest > 1 or game.grouping is not None:
+    if not isinstance(game, ProductGame) or game.order > 1 or game.grouping is not None:
         return None
     return AdditiveGame(
         columns=game.columns,

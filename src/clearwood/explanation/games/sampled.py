@@ -2,7 +2,7 @@
 
 The component of a set S at x is Σ_{T ⊆ S} (−1)^{|S| − |T|} times the mean of f(x_T, b_{−T}) over
 background rows b. All terms use the same rows, so each row gives one number, and the spread of
-these numbers says how far the mean can be off when the rows were drawn from a larger table.
+these numbers shows how far the mean can be off when the rows were drawn from a larger table.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def interacting_columns(predictor: Predictor, n_rows: int, seed: int) -> tuple[i
 
 # Numbers that the predictions of one block of rows may fill.
 _NUMBERS_PER_BLOCK = 4_000_000
-# Fewer rows than this of either kind say nothing about a variance.
+# A variance cannot be estimated from fewer rows than this of either kind.
 _FEWEST_ROWS = 20
 # Up to this many columns Shapley values use all subsets; beyond, permutations.
 _FEW_COLUMNS = 8
@@ -107,7 +107,7 @@ class SampledGame(Game):
         return evaluate(rows, rows.codes.astype(np.intp))
 
     @property
-    def longest(self) -> int:
+    def order(self) -> int:
         return len(self.columns)
 
     def sets(self, max_order: int) -> list[Players]:

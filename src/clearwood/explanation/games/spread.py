@@ -1,6 +1,6 @@
 """How far a model's score varies from sample to sample, as a game of its own.
 
-A model may know deviations whose squares add up to the variance of its score: columns of a root of
+A model may have deviations whose squares add up to the variance of its score: columns of a root of
 the covariance of its coefficients, or scaled differences of the models of folds from their mean.
 Each is a function of the same columns, so it is decomposed like the score, and the variance of
 anything linear in the score (a component, a partial dependence, a main effect) is the sum of the

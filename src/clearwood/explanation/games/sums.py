@@ -31,25 +31,25 @@ class SumGame(Game):
         return np.asarray(sum(game.predict(rows, n_jobs=n_jobs) for game in self.games))
 
     @property
-    def longest(self) -> int:
-        return max(game.longest for game in self.games)
+    def order(self) -> int:
+        return max(game.order for game in self.games)
 
     def sets(self, max_order: int) -> list[Players]:
         result = {players for game in self.games for players in game.sets(max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         return {
             f"{k} {name}": counts
             for k, game in enumerate(self.games)
-            for name, counts in game.counted(rows, weights, n_jobs=n_jobs).items()
+            for name, counts in game.count(rows, weights, n_jobs=n_jobs).items()
         }
 
-    def added(self, one: Counts, other: Counts) -> Counts:
+    def add_counts(self, one: Counts, other: Counts) -> Counts:
         return {
             f"{k} {name}": counts
             for k, game in enumerate(self.games)
-            for name, counts in game.added(_of_game(one, k), _of_game(other, k)).items()
+            for name, counts in game.add_counts(_of_game(one, k), _of_game(other, k)).items()
         }
 
     def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundGames":

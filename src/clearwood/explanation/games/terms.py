@@ -34,7 +34,7 @@ class TableTerm:
     players
         One or two players, rising.
     at
-        The columns of the codes that say where in the table a row lies, one for each axis.
+        The columns of the codes that give the place of a row in the table, one for each axis.
     owner
         The player of each axis.
     table
@@ -78,7 +78,7 @@ class TermsGame(Game):
         return sum_of(self.terms, self.constant, rows.codes)
 
     @property
-    def longest(self) -> int:
+    def order(self) -> int:
         return max((len(term.players) for term in self.terms), default=0)
 
     def sets(self, max_order: int) -> list[Players]:
@@ -86,7 +86,7 @@ class TermsGame(Game):
         result |= {(player,) for term in self.terms for player in term.players if max_order}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
         result = {

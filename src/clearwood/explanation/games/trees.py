@@ -100,7 +100,7 @@ class TreeGame(Game):
         return Trees(self.forest, self.groups.astype(np.int32), len(self.columns))
 
     @cached_property
-    def longest(self) -> int:
+    def order(self) -> int:
         """The most players that one path splits on."""
         return longest_path(self.forest, self.groups, len(self.columns))
 
@@ -118,12 +118,12 @@ class TreeGame(Game):
 
     def sets(self, max_order: int) -> list[Players]:
         # every subset of a path has a component, so the longest path alone may be too much
-        at_least = sum(comb(self.longest, order) for order in range(1, max_order + 1))
+        at_least = sum(comb(self.order, order) for order in range(1, max_order + 1))
         result = component_sets(self.trees, max_order=max_order) if at_least <= MOST_SETS else ()
         if max(at_least, len(result)) > MOST_SETS:
             raise InputError(
                 f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
-                f"components: one path of the model splits on {self.longest} columns",
+                f"components: one path of the model splits on {self.order} columns",
                 hint=words(
                     "set a smaller ",
                     Option("max_order"),
@@ -133,7 +133,7 @@ class TreeGame(Game):
         return list(result)
 
     def bind(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
-        bound = self.bound_to(self.counted(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
+        bound = self.bound_to(self.count(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
         return replace(bound, recount=_TreeRecount(rows.codes, weights, n_jobs))
 
     def bind_few(
@@ -150,10 +150,10 @@ class TreeGame(Game):
             recount=recount,
         )
 
-    def counted(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+    def count(self, rows: EncodedRows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
         return _counts(Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs))
 
-    def added(self, one: Counts, other: Counts) -> Counts:
+    def add_counts(self, one: Counts, other: Counts) -> Counts:
         return _counts(_background(self.trees, one) + _background(self.trees, other))
 
     def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundTrees":
@@ -216,7 +216,7 @@ class BoundTrees(BoundGame):
     def rows_at_once(self, sets: Sequence[Players]) -> int:
         if not len(sets) or prepared(self.background, sets, n_jobs=self.n_jobs):
             return super().rows_at_once(sets)
-        # large tables are built anew in each call
+        # large tables are rebuilt in each call
         return max(1024, _BYTES_PER_CALL // (8 * (len(sets) + 2) * len(self.baseline)))
 
     def _components(self, codes: Floats, sets: Sequence[Players], step: Step) -> Floats:
@@ -251,7 +251,7 @@ class BoundTrees(BoundGame):
             return self._merged[players]
 
     def _merge(self, players: Players) -> Background:
-        """Count the background anew with the coalition as one player and the rest as another.
+        """Recount the background with the coalition as one player and the rest as another.
 
         The coalition's value is then the baseline plus the one player's component, whatever the
         depth of the trees.

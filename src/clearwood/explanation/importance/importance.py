@@ -517,7 +517,7 @@ def importance(
             hint=words("use ", Option("kind", "permutation"), "."),
         )
     n_rows = self.n_rows
-    explanation, y = self.counted(y)
+    explanation, y = self.over_positive_weights(y)
     request = ImportanceRequest(
         explanation=explanation,
         y=y,

@@ -81,8 +81,8 @@ def _codes(y: NDArray[Any], classes: Any) -> Index:
     unknown = [label for label in np.unique(y) if str(label) not in position]
     if unknown:
         raise InputError(
-            f"the target has {unknown[0]!r}, which the model does not know",
-            hint=f"it knows {', '.join(map(repr, list(position)[:8]))}.",
+            f"the target has {unknown[0]!r}, which is not a class of the model",
+            hint=f"its classes are {', '.join(map(repr, list(position)[:8]))}.",
         )
     return np.array([position[str(label)] for label in y], np.intp)
 
@@ -250,7 +250,7 @@ def loco_differences(
         for name, positions in players.items()
     }
     words = ""
-    with progress("fitting anew", total=folds * (len(players) + 1)) as step:
+    with progress("refitting", total=folds * (len(players) + 1)) as step:
         for fold, part in enumerate(parts):
             if fold and clock.is_over:
                 break

@@ -78,17 +78,18 @@ def coefficients(
     Standard errors are those of maximum likelihood: of "ols", "glm" and "logistic". They are left
     out where a penalty shrinks a coefficient by more than a tenth of its standard error; "glm" with
     ``alpha=0`` and "logistic" with ``penalty="none"`` have no penalty. For "bayes" they are the
-    posterior standard deviations, and the intervals those of the posterior, beside the prior's.
+    posterior standard deviations, and the intervals those of the posterior, next to the prior's.
 
     Where the same rows have chosen the columns ("subset", "lasso", any learner with ``select=``),
     the usual standard errors, intervals and p-values are not valid: a column is chosen because it
-    looks strong on these rows. The table says so. With ``split`` some rows choose and the others
-    estimate, and intervals are valid for the columns that were chosen.
+    looks strong on these rows. A note of the table states it. With ``split`` some rows choose and
+    the others estimate, and intervals are valid for the columns that were chosen.
 
     Where columns have gaps, a learner fills them and marks the rows that it filled. There the
     other coefficients are not adjusted for what is missing: an effect that the column explains
-    remains, and no standard error shows it. The table says so. With ``gaps`` the learner is fitted
-    again to complete rows, or to tables whose gaps are filled by draws (multiple imputation).
+    remains, and no standard error shows it. A note of the table states it. With ``gaps`` the
+    learner is fitted again to complete rows, or to tables whose gaps are filled by draws (multiple
+    imputation).
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def coefficients(
     Standard errors of counts and amounts are those of the family times the square root of the
     dispersion, which is estimated (quasi-likelihood), and intervals are those of Student's t. The
     dispersion of counts Y with fitted means m and leverages h is Σ (Y − m)² / Σ m (1 − h): 1 for
-    Poisson's law, more where counts come in clusters.
+    a Poisson distribution, more where counts come in clusters.
 
     Fits to imputed tables are joined by Rubin's rules, with the degrees of freedom of Barnard and
     Rubin (1999); `unknown` is the fraction of missing information of each line. Gaps are filled by
@@ -519,7 +520,7 @@ def _check_posterior(errors: StandardErrors) -> None:
 
 
 def _posterior(model: Learner, combined: Floats, confidence: float) -> dict[str, Any]:
-    """Return the posterior of the lines beside their priors."""
+    """Return the posterior of the lines next to their priors."""
     estimator = model.estimator_
     known = estimator.posterior_of(combined, confidence)
     is_base = ~combined.any(axis=1)
@@ -581,10 +582,10 @@ def _family(model: Learner) -> Family | None:
 
 
 def _penalty(model: Learner, fitted: GlmFit) -> float:
-    """Return the weight of half the squared coefficients beside a log-likelihood of all rows."""
+    """Return the weight of half the squared coefficients against the log-likelihood of all rows."""
     settings = model.all_settings
     if model.name == "glm":
-        # beside a mean of deviances of the target divided by its mean
+        # relative to a mean of deviances of the target divided by its mean
         mean = float(np.average(fitted.y, weights=fitted.weights))
         unit = float(mean ** (2 - fitted.variance_power))
         return float(settings["alpha"]) * float(fitted.weights.sum()) * unit
@@ -711,10 +712,10 @@ def _with_errors(
             "some coefficients have no finite value, and their standard errors mean nothing"
         )
     freedom = freedom_of(fitted, errors, n_groups)
-    law = stats.t(freedom)
-    reach = law.ppf(0.5 + confidence / 2) * spread
+    distribution = stats.t(freedom)
+    reach = distribution.ppf(0.5 + confidence / 2) * spread
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = 2 * law.sf(np.abs(values) / spread)
+        p_values = 2 * distribution.sf(np.abs(values) / spread)
     p_values[bases] = np.nan
     spread[bases] = 0.0
     return {

@@ -22,7 +22,7 @@ _ERRORS = {
     "model": "standard errors by the model",
     "robust": "robust standard errors (HC1)",
     "cluster": "standard errors clustered by group",
-    "posterior": "posterior intervals beside those of the prior",
+    "posterior": "posterior intervals next to those of the prior",
 }
 
 
@@ -219,7 +219,7 @@ class Coefficients(Result):
         )
 
     def _posterior_cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the table of a posterior: the interval of each line beside that of its prior."""
+        """Return the table of a posterior: the interval of each line next to its prior's."""
         assert self.prior_low is not None
         assert self.prior_high is not None
         share = percent(self.confidence)
@@ -352,11 +352,11 @@ def joined(estimates: Sequence[ImputedEstimate]) -> Coefficients:
     errors = np.stack([one.table.standard_errors for one in estimates])
     freedom = estimates[0].freedom
     pooled = pool(values, errors**2, freedom)
-    law = stats.t(pooled.freedom)
-    reach = law.ppf(0.5 + first.confidence / 2) * pooled.standard_errors
+    distribution = stats.t(pooled.freedom)
+    reach = distribution.ppf(0.5 + first.confidence / 2) * pooled.standard_errors
     reach[first.is_base] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = 2 * law.sf(np.abs(pooled.values) / pooled.standard_errors)
+        p_values = 2 * distribution.sf(np.abs(pooled.values) / pooled.standard_errors)
     p_values[first.is_base] = np.nan
     return replace(
         first,

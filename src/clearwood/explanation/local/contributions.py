@@ -101,7 +101,7 @@ class Contributions(Result):
     def without_rounding(self) -> "Contributions":
         """Return the same with zero for terms that rounding alone left, as it is shown.
 
-        They are tiny beside the sum of the row's constant and terms.
+        They are tiny compared with the sum of the row's constant and terms.
         """
         return replace(self, values=without_rounding(self.values, self.constant, axis=1))
 

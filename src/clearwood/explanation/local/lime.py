@@ -302,7 +302,7 @@ def lime(
     _check(kernel_width, n_features, select, n_samples, repeats)
     row = chosen_row(self.data, row)
     n_data = self.n_rows
-    explanation, _ = self.counted()
+    explanation, _ = self.over_positive_weights()
     predictor, n_rows = explanation.stacked(row, scale=scale, n_jobs=n_jobs)
     if n_rows != 1:
         raise InputError(

@@ -260,6 +260,6 @@ def _changed_table(table: Table, wanted: Mapping[str, Any]) -> Table:
 
 def _no_level(name: str, value: Any, levels: Any) -> InputError:
     return InputError(
-        f"{value!r} is no level of the column {name!r}",
+        f"{value!r} is not a level of column {name!r}",
         hint=did_you_mean(str(value), map(str, levels)),
     )

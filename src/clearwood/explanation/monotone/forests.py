@@ -207,7 +207,7 @@ def _axes_of_player(
 
 
 def _thresholds(forest: Forest, at: int) -> tuple[Floats, int]:
-    """Return the thresholds of a code, and how many codes its sets of categories know."""
+    """Return the thresholds of a code, and how many codes its sets of categories have."""
     nodes = ~forest.is_leaf & (forest.feature == at)
     sets = nodes & forest.is_categorical
     return forest.threshold[nodes & ~sets], int(32 * forest.category_size[sets].max(initial=0))

@@ -208,12 +208,12 @@ def monotone(
     The parameters are those of `clearwood.monotone` without model and data.
     """
     check_whole("n_rows", n_rows, 1)
-    self, _ = self.counted()
-    predictor = self.predictor()
+    explanation, _ = self.over_positive_weights()
+    predictor = explanation.predictor()
     _check_output(predictor)
     wanted = _wanted(columns, predictor)
     generator = np.random.default_rng(seed)
-    proofs = _proofs(self, predictor)
+    proofs = _proofs(explanation, predictor)
     claims = tuple(
         _claim(predictor, column, way, n_rows, generator, proofs) for column, way in wanted.items()
     )

@@ -346,7 +346,7 @@ class Prover:
         line = line_of(self.rows, column, own)
         if line is None or any(np.isin(t.columns, own).sum() > 1 for t in terms):
             return None
-        # a code beside that of the value, as "is missing", is the same in all known rows
+        # a further code of the value, such as "is missing", is the same in all known rows
         terms = [t for t in terms if line.at in t.columns]
         way = sign if line.slope > 0 else -sign
         parts = slope_terms(terms, line.at, lambda table: way * self.output(table))

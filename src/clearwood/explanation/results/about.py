@@ -201,8 +201,7 @@ def noting_zero_weights(result: R, n_rows: int) -> R:
     """Return a result with the number of rows that have no weight, as a field and as a note."""
     if not n_rows:
         return result
-    have = "has" if n_rows == 1 else "have"
-    note = f"{count(n_rows, 'row')} {have} a weight of zero and count for nothing"
+    note = f"{count(n_rows, 'row')} with weight 0 {'is' if n_rows == 1 else 'are'} ignored"
     any_result: Any = result
     noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
     return noted

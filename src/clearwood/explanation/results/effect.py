@@ -101,7 +101,7 @@ class Effect(Result):
     is_simultaneous
         Whether the band aims at covering the whole curve rather than each of its points.
     standard_errors
-        Of a component that is sampled, or of a model that knows its own, of the shape of
+        Of a component that is sampled, or of a model that has its own, of the shape of
         ``values``; None elsewhere.
     curves
         For "ice": of shape (rows, values[, outputs]).

@@ -19,8 +19,8 @@ __all__ = ["Shape", "sentence_of", "shape_of"]
 
 Trend = Literal["flat", "rises", "falls", "peaks", "dips", "varies", "levels"]
 
-# A move against the trend of less than this share of the curve's span is no turning point; one of
-# less than the second share is not mentioned.
+# A move against the trend of less than this share of the curve's span is not a turning point; one
+# of less than the second share is not mentioned.
 _TURNS, _MENTIONED = 0.05, 0.01
 # Levels rarer than this are not named.
 _RARE = 0.01
@@ -235,7 +235,7 @@ def sentence_of(
 ) -> str:
     """Describe the effect of one column in a sentence, without a capital and a full stop.
 
-    It has the turning points within the supported range, and says what is left out of it.
+    It has the turning points within the supported range, and names what is left out of it.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class Shapley:
     def without_rounding(self) -> "Shapley":
         """Return the same with zero for values that rounding alone left, as it is shown.
 
-        They are tiny beside the sum of the row's baseline and values.
+        They are tiny compared with the sum of the row's baseline and values.
         """
         return replace(self, values=without_rounding(self.values, self.baseline, axis=1))
 

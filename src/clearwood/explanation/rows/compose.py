@@ -28,9 +28,9 @@ __all__ = [
     "Compose",
     "TableRows",
     "as_rows",
-    "beside",
     "chosen_row",
     "frame_rows",
+    "joined_columns",
     "perturbed",
     "rows_of",
     "stacked",
@@ -118,7 +118,7 @@ class _PandasRows:
         return [self.frame.iloc[:, k].array for k in range(self.frame.shape[1])]
 
     def __call__(self, base: Index, held: Mapping[int, Index]) -> Any:
-        # pandas joins by index, so the rows are numbered anew
+        # pandas joins by index, so the rows are renumbered
         rows = self.frame.take(base).reset_index(drop=True)
         for column, source in held.items():
             rows.isetitem(column, self._columns[column].take(source))
@@ -138,14 +138,14 @@ def rows_of(data: Any) -> Compose:
     return ArrayRows(data) if isinstance(data, np.ndarray) else frame_rows(data)
 
 
-def beside(rows: Any, reference: Any, columns: Iterable[int]) -> Any:
-    """Put some columns of rows beside the other columns of a reference of one row.
+def joined_columns(rows: Any, reference: Any, columns: Iterable[int]) -> Any:
+    """Join some columns of rows with the other columns of a reference row.
 
     Every column keeps its type: that of the rows, or that of the reference.
 
     Examples
     --------
-    >>> beside(np.array([[1, 2], [3, 4]]), np.array([[8, 9]]), [0])
+    >>> joined_columns(np.array([[1, 2], [3, 4]]), np.array([[8, 9]]), [0])
     array([[1, 9],
            [3, 9]])
     """

@@ -26,7 +26,7 @@ __all__ = ["Evaluated", "Predictor", "evaluated_in_blocks", "limit_words", "pred
 T = TypeVar("T")
 
 #: Evaluations of a block: Ctrl-C waits for one. The same on every machine, as some models predict
-#: a row a little differently with other rows beside it.
+#: a row slightly differently in the company of other rows.
 _EVALUATIONS = 100_000
 #: With a time limit, evaluations of the first block, and seconds that the others should take.
 _FIRST = 2_000
@@ -39,7 +39,7 @@ _FEWEST = 20
 class Evaluated(Generic[T]):
     """What was computed, block by block: the rows, what each block gave and its size.
 
-    ``stopped`` says why not all rows are there; None where they are.
+    ``stopped`` is why not all rows are there; None where they are.
     """
 
     rows: Index

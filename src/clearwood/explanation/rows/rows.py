@@ -108,7 +108,7 @@ class EncodedRows:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def settled(self) -> "EncodedRows":
+    def with_all_codes(self) -> "EncodedRows":
         """Return the same rows with all codes made."""
         return replace(self, codes=np.asarray(self.codes)) if self.are_late else self
 

@@ -23,7 +23,7 @@ def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) ->
     """Use the value of every coalition (Hiabu 2024, theorem 7.1.2).
 
     Exact for the value function and the background rows that stand in; where these are drawn from
-    a larger background, or each coalition has draws of its own, the standard errors say what that
+    a larger background, or each coalition has draws of its own, the standard errors show what that
     costs.
     """
     coalitions = all_coalitions(game.n_players)

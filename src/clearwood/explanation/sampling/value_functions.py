@@ -187,7 +187,7 @@ class Stopping:
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def is_enough(self, values: Floats, errors: Floats) -> bool:
-        """Whether the standard errors are small beside the spread of the values.
+        """Whether the standard errors are small compared with the spread of the values.
 
         Examples
         --------
@@ -203,7 +203,7 @@ class Stopping:
 
 
 def over_background(game: ValueFunction, row: int, by_background: Floats) -> tuple[Floats, Floats]:
-    """Average the values that single background rows give, and say what drawing them costs.
+    """Average the values that single background rows give, with the standard error of drawing them.
 
     ``by_background`` has the shape (players, chosen background rows, outputs). For each background
     row the values add up to the prediction less that row's own. The mean of this sum over the

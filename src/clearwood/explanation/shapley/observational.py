@@ -1,7 +1,7 @@
 """Observational value functions: columns outside a coalition follow those inside.
 
 ν(S) = E[f(X) | X_S = x_S] (Hiabu 2024, definition 7.1.3) needs a distribution that no table
-shows directly, so each way to estimate it assumes something, and says what.
+shows directly, so each way to estimate it makes an assumption, which a note names.
 """
 
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""Shapley values of any model: which method, until when, and what is said about it."""
+"""Shapley values of any model: which method, until when, and what the notes report."""
 
 import math
 import time
@@ -112,7 +112,7 @@ def sampled_shapley(
     options = options or SampledOptions()
     started = time.monotonic()
     rows = explanation.data if rows is None else as_rows(rows)
-    explanation, _ = explanation.counted()
+    explanation, _ = explanation.over_positive_weights()
     generator = np.random.default_rng(options.seed)
     predictor, n_rows = explanation.stacked(rows, scale=scale, n_jobs=n_jobs)
     n_below = len(predictor) - n_rows

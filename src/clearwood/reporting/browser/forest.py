@@ -35,9 +35,9 @@ def forest_in_page(probe: Probe, *, is_float32: bool, seed: int) -> dict[str, An
     game = probe.game
     assert isinstance(game, TreeGame)
     forest = game.forest
-    if game.longest > _LONGEST_PATH:
+    if game.order > _LONGEST_PATH:
         raise NotCarriedError(
-            f"one of its trees uses {game.longest} columns on the way to a leaf, more than the "
+            f"one of its trees uses {game.order} columns on the way to a leaf, more than the "
             f"{_LONGEST_PATH} that the page can handle"
         )
     used = forest.features_used.astype(np.intp)

@@ -153,7 +153,7 @@ def attention_of(model: Any, rows: Table) -> Attention | None:
 def factors_of(explanation: Explanation) -> Factors | None:
     """Return the model as a table of factors; None for other models than learners."""
     model, game = explanation.model, explanation.exact_game
-    if not isinstance(model, Learner) or game is None or game.longest > 2:
+    if not isinstance(model, Learner) or game is None or game.order > 2:
         return None
     if model.task_.is_classification and len(model.classes_) != 2:
         return None

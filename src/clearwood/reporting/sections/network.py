@@ -111,6 +111,6 @@ def _attention(inside: Inside) -> list[Block]:
         "integrated gradients."
     )
     return [
-        Note("Attention is no explanation", text, tone="caution"),
+        Note("Attention is not an explanation", text, tone="caution"),
         chart("attention", result.plot(), title="Attention between columns"),
     ]

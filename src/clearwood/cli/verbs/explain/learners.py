@@ -255,7 +255,7 @@ def gradients(
 
 @verb
 def attention(*, explaining: Explaining, reading: Reading) -> None:
-    """How much a transformer's vector of each column takes from the others: no explanation."""
+    """How much a transformer's vectors of columns take from each other: not an explanation."""
     import clearwood as cw
 
     model, data = explaining.read(reading)
