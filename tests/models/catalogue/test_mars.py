@@ -247,7 +247,7 @@ def test_targets_that_cannot_be_used_are_named():
         MarsPoisson().fit(X, y)
     with pytest.raises(InputError, match="every target is zero"):
         MarsPoisson().fit(X, 0 * y)
-    with pytest.raises(InputError, match="must not be negative"):
+    with pytest.raises(InputError, match="weights must be finite and not negative"):
         MarsRegressor().fit(X, y, sample_weight=y)
 
 
