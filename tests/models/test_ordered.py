@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.models.catalogue.glm.ordered import OrderedRegression
+from clearwood.models.catalogue.glm.ordinal import OrderedRegression
 
 OrderedModel = pytest.importorskip("statsmodels.miscmodels.ordinal_model").OrderedModel
 

@@ -30,7 +30,7 @@ import clearwood as cw
 from clearwood import ClearwoodWarning, InputError, files
 from clearwood.models import Entry, catalogue
 from clearwood.models.files.native import take_out
-from clearwood.models.files.renamed import RENAMED
+from clearwood.models.files.old_names import RENAMED
 from clearwood.table import Task
 
 ROWS = 90

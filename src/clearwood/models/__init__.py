@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.learners import Learner, learner
+    from clearwood.models.prediction_files import (
+        model_digest,
+        prediction_columns,
+        written_predictions,
+    )
     from clearwood.models.prediction_intervals import PredictionIntervals
     from clearwood.models.selection.result import Selection, chooses_columns, chosen_columns
     from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
     from clearwood.models.storage import inspect, load, save
     from clearwood.models.table_model import TableModel
     from clearwood.models.wrapped_estimator import WrappedEstimator
-    from clearwood.models.written import model_digest, prediction_columns, written_predictions
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 

@@ -47,6 +47,7 @@ from clearwood.models.entries.stages import Rows, with_best_leaves, with_best_tr
 from clearwood.models.extrapolation import column_ranges
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.over_parts.encoded_rows import Encoding
+from clearwood.models.prediction_files import written_predictions
 from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
@@ -59,7 +60,6 @@ from clearwood.models.shared.unit import multiplies, multiply, unit_of
 from clearwood.models.solver_messages import convergence_named, too_large_named
 from clearwood.models.streaming import check_streams, fit_in_parts
 from clearwood.models.table_model import TableModel
-from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
 from clearwood.table import (
     Encoder,

@@ -11,9 +11,8 @@ from clearwood.models.catalogue.gam.bases import spline_basis
 from clearwood.models.catalogue.gam.covariance import INDIFFERENT, least_smooth
 from clearwood.models.catalogue.gam.design import build_design
 from clearwood.models.catalogue.gam.estimators import GamClassifier, GamRegressor
-from clearwood.models.catalogue.gam.fitting import fit_score
+from clearwood.models.catalogue.gam.fitting import fit_classes, fit_score
 from clearwood.models.catalogue.gam.smoothness import Working, criterion, evaluate
-from clearwood.models.catalogue.gam.softmax import fit_classes
 from clearwood.table import as_table
 
 # edf of mgcv 1.8: gam(y ~ s(x1, bs="bs", k=20) + ..., method="REML"), and its p-values

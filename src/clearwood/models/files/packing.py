@@ -14,7 +14,7 @@ from clearwood._shared.errors import Call, InputError, words
 from clearwood.files import damaged, to_array, to_json
 from clearwood.models.files.audit import Audit, Refused, audit
 from clearwood.models.files.integrity import check_structure
-from clearwood.models.files.renamed import with_current_names
+from clearwood.models.files.old_names import with_current_names
 
 __all__ = ["examine", "pack_estimator", "unpack_estimator"]
 

@@ -10,7 +10,7 @@ from clearwood._shared.errors import Draw, InputError, words
 from clearwood.models.entries.entry import Entry, Job
 from clearwood.models.entries.streams import Newton
 from clearwood.models.over_parts.encoded_rows import Encoding
-from clearwood.models.shared.iterations import Curve, Sums, minimum, sums_over
+from clearwood.models.shared.newton import Curve, Sums, minimum, sums_over
 from clearwood.parallel import State, over
 from clearwood.table import Part
 

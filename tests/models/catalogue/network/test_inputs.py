@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearwood.models.catalogue.network.inputs import centre_and_spread
+from clearwood.models.catalogue.network.plan import centre_and_spread
 
 
 @pytest.mark.parametrize("rare", [1, 40])

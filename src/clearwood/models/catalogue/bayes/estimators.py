@@ -36,7 +36,12 @@ from clearwood.models.shared.rows import (
     row_weights,
 )
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["BayesClassifier", "BayesPoisson", "BayesRegressor", "IntervalOf", "PosteriorLines"]
 

@@ -14,16 +14,14 @@ from scipy.linalg import cho_solve, eigh
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.catalogue.gam.bases import Beyond, SplineBasis, deviating_bases
-from clearwood.models.catalogue.gam.design import Design
-from clearwood.models.catalogue.gam.fitting import Fit
-from clearwood.models.catalogue.gam.shapes import Projection
+from clearwood.models.catalogue.gam.design import Design, Projection
+from clearwood.models.catalogue.gam.fitting import ClassFit, Fit
 from clearwood.models.catalogue.gam.smoothness import (
     RHO_LIMIT,
     State,
     evaluate,
     positive_factor,
 )
-from clearwood.models.catalogue.gam.softmax import ClassFit
 from clearwood.models.shared.response import FAMILIES, FamilyName
 from clearwood.models.shared.score import Basis, ProductTerm, ScoreParts, Spread, SumOfProducts
 

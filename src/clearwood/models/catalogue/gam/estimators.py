@@ -7,12 +7,12 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import RegressorMixin
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.dispersion import Dispersion
 from clearwood._shared.errors import InputError, Setting, words
-from clearwood.models.catalogue.gam.backfitting import backfit
 from clearwood.models.catalogue.gam.bases import Extrapolate
 from clearwood.models.catalogue.gam.covariance import (
     class_covariance,
@@ -22,26 +22,107 @@ from clearwood.models.catalogue.gam.covariance import (
     projected_deviations,
     scale,
 )
-from clearwood.models.catalogue.gam.design import Design, build_design, warn_of_certain_levels
+from clearwood.models.catalogue.gam.design import (
+    Design,
+    Projection,
+    build_design,
+    constraint_rows,
+    warn_of_certain_levels,
+)
 from clearwood.models.catalogue.gam.fitting import (
     Fit,
     at_least_rows,
     constrain,
+    fit_classes,
     fit_counts,
     fit_score,
     relative,
 )
 from clearwood.models.catalogue.gam.pairs import pair_term, screen, weak_pairs
-from clearwood.models.catalogue.gam.shapes import Projection, constraint_rows
-from clearwood.models.catalogue.gam.softmax import fit_classes
 from clearwood.models.catalogue.gam.term_table import class_table, term_table
 from clearwood.models.catalogue.gam.trust import beyond_ends, reaching_doubted, trusted
 from clearwood.models.shared.response import FAMILIES, POWER, FamilyName, check_target
 from clearwood.models.shared.rows import check_choice, check_whole
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses
+from clearwood.models.shared.score_estimators import Scored, ScoredClasses
 
-__all__ = ["GamClassifier", "GamRegressor", "parts_of"]
+__all__ = ["GamClassifier", "GamRegressor", "backfit", "parts_of"]
+
+
+# Backfitting and local scoring: the same fit, one term at a time.
+#
+# Each term is replaced by the penalised smooth of the residuals that the others leave, in turn,
+# until nothing changes; for other families than the gaussian, that is done for every working
+# model (Hastie & Tibshirani 1990). Slower than the direct solution, and equal to it.
+
+
+MAX_ROUNDS, MAX_SCORINGS = 500, 50
+TOLERANCE = 1e-9
+
+
+def backfit(
+    design: Design, y: Floats, weights: Floats, family: FamilyName, penalty: Floats
+) -> tuple[Floats, int]:
+    """Fit coefficients at known penalties.
+
+    Parameters
+    ----------
+    design
+        The terms.
+    y, weights, family
+        As in `fit_score`.
+    penalty
+        The penalty of each coefficient, Σ λ_k d_k.
+
+    Returns
+    -------
+    coefficients, rounds
+        The coefficients, and rounds over the terms in all.
+    """
+    kind = FAMILIES[family]
+    beta, rounds = np.zeros(design.width), 0
+    beta[0] = kind.score(float(np.average(y, weights=weights)))
+    for _ in range(1 if kind.is_quadratic else MAX_SCORINGS):
+        score = design.score(beta)
+        residual, weight = kind.working(y, score)
+        new, used = _additive(design, residual, weight * weights, penalty, beta)
+        rounds += used
+        moved = float(np.abs(design.score(new) - score).max())
+        beta = new
+        if moved < 1e-7:
+            break
+    return beta, rounds
+
+
+def _additive(
+    design: Design, residual: Floats, weight: Floats, penalty: Floats, start: Floats
+) -> tuple[Floats, int]:
+    """Smooth partial residuals term by term; ``residual`` is what ``start`` leaves."""
+    beta, residual = start.copy(), residual.copy()
+    columns = [design.rows_of(term) for term in design.terms]
+    factors = []
+    for matrix, at in zip(columns, design.at, strict=True):
+        gram = matrix.T @ (matrix * weight[:, None])
+        # a term without rows of any weight has nothing but its penalty
+        factors.append(cho_factor(gram + np.diag(penalty[at] + 1e-12), lower=True))
+    size = float(np.sqrt(np.average(residual**2, weights=weight))) or 1.0
+    rounds, largest = 0, np.inf
+    while rounds < MAX_ROUNDS and largest > TOLERANCE * size:
+        rounds += 1
+        step = float(np.average(residual, weights=weight))
+        beta[0] += step
+        residual -= step
+        largest = abs(step)
+        for matrix, at, factor in zip(columns, design.at, factors, strict=True):
+            # the smooth of partial residuals, as a change of the term's last coefficients
+            gradient = matrix.T @ (weight * residual) - penalty[at] * beta[at]
+            change = cho_solve(factor, gradient)
+            beta[at] += change
+            moved = matrix @ change
+            residual -= moved
+            largest = max(largest, float(np.abs(moved).max(initial=0.0)))
+    return beta, rounds
+
 
 Method = Literal["direct", "backfitting"]
 
@@ -429,7 +510,7 @@ class GamClassifier(ScoredClasses, _Gam):
     """An additive model of smooth curves for classes.
 
     Of two classes, the logit of the second is the score. Of more, each class has a score of its
-    own and the softmax joins them; see `clearwood.models.catalogue.gam.softmax`.
+    own and the softmax joins them; see `clearwood.models.catalogue.gam.fitting`.
 
     Parameters
     ----------

@@ -10,8 +10,7 @@ from scipy.linalg import eigh
 from clearwood._shared.arrays import Floats
 from clearwood.models.catalogue.gam.bases import SplineBasis
 from clearwood.models.catalogue.gam.design import Design, Term
-from clearwood.models.catalogue.gam.fitting import Fit
-from clearwood.models.catalogue.gam.softmax import ClassFit
+from clearwood.models.catalogue.gam.fitting import ClassFit, Fit
 
 __all__ = ["class_table", "concurvity", "curve_test", "level_test", "term_table"]
 

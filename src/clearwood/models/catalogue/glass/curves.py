@@ -13,16 +13,15 @@ from clearwood.models.catalogue.gam.covariance import (
     deviations,
     scale,
 )
-from clearwood.models.catalogue.gam.design import Design
+from clearwood.models.catalogue.gam.design import Design, constraint_rows
 from clearwood.models.catalogue.gam.fitting import (
     constrain,
+    fit_classes,
     fit_counts,
     fit_folds,
     fit_score,
     relative,
 )
-from clearwood.models.catalogue.gam.shapes import constraint_rows
-from clearwood.models.catalogue.gam.softmax import fit_classes
 from clearwood.models.catalogue.glass.boosting import BoostedLoss
 from clearwood.models.shared.response import FAMILIES, FamilyName
 

@@ -26,7 +26,7 @@ from clearwood.models.catalogue.glass.curves import FAMILY_OF_LOSS, fold_curves
 from clearwood.models.shared.response import FAMILIES, FamilyName, check_target
 from clearwood.models.shared.rows import check_real, check_whole
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses
+from clearwood.models.shared.score_estimators import Scored, ScoredClasses
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
 

@@ -72,7 +72,7 @@ def _one_vs_rest(job: Job) -> Any:
 
 
 def _ordinal(job: Job) -> Any:
-    from clearwood.models.catalogue.glm.ordered import OrderedRegression
+    from clearwood.models.catalogue.glm.ordinal import OrderedRegression
 
     link = one_of(job, "link", ["logit", "probit"])
     return OrderedRegression(link=link, order=job.class_order or None)
@@ -142,7 +142,7 @@ ENTRIES = (
         loss="log loss of the cumulative model; classes in the table's order, else as they sort",
         estimates="probability",
         build=_ordinal,
-        saved_types=types_in(__name__, ordered="OrderedRegression"),
+        saved_types=types_in(__name__, ordinal="OrderedRegression"),
         defaults={"link": "logit"},
         reference=True,
         complexity=3,

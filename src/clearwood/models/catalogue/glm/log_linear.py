@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.messages import tell
-from clearwood.models.shared.iterations import Curve, minimum, sums_over
+from clearwood.models.shared.newton import Curve, minimum, sums_over
 
 __all__ = ["DISTRIBUTIONS", "LogLinear", "NegativeBinomial", "fit_negative_binomial"]
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.models.shared.iterations import (
+from clearwood.models.shared.newton import (
     Curve,
     Sums,
     minimum,

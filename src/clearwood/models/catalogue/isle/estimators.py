@@ -27,7 +27,12 @@ from clearwood.models.catalogue.rules.growing import (
 )
 from clearwood.models.shared.rows import check_choice, check_real, check_size, check_whole
 from clearwood.models.shared.score import ScoreParts, SumOfProducts, TreeArrays
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["IsleClassifier", "IslePoisson", "IsleRegressor"]
 

@@ -23,7 +23,12 @@ from clearwood.models.shared.rows import (
     level_counts,
 )
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["Formula", "MarsClassifier", "MarsPoisson", "MarsRegressor"]
 

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.models.catalogue.network.inputs import checked_grid, fits
-from clearwood.models.catalogue.network.plan import usual_settings
+from clearwood.models.catalogue.network.plan import checked_grid, fits, usual_settings
 from clearwood.models.catalogue.network.torch_extra import EXTRA, MODULE
 from clearwood.models.entries.builders import ANY, types_in
 from clearwood.models.entries.entry import Entry, Job, Real, Whole

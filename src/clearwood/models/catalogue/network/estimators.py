@@ -10,19 +10,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood.files import damaged
-from clearwood.models.catalogue.network.inputs import (
-    centre_and_spread,
-    checked_grid,
-    embedding_widths,
-    level_codes,
-    positions,
-    scaled,
-)
 from clearwood.models.catalogue.network.plan import (
     OPTIMIZERS,
     SCHEDULES,
     Plan,
+    centre_and_spread,
+    checked_grid,
+    embedding_widths,
     held_out_rows,
+    level_codes,
+    positions,
+    scaled,
     usual_settings,
 )
 from clearwood.models.catalogue.network.torch_extra import one_thread, part
@@ -33,7 +31,7 @@ from clearwood.models.shared.rows import (
     check_whole,
     level_counts,
 )
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredNumbers
+from clearwood.models.shared.score_estimators import Scored, ScoredClasses, ScoredNumbers
 
 __all__ = [
     "CnnClassifier",

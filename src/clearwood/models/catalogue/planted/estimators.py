@@ -13,7 +13,12 @@ from clearwood.models.shared.binning import Binned, bin_columns, category_orders
 from clearwood.models.shared.conditions import Among, Between, Condition, Rule, chains
 from clearwood.models.shared.rows import check_real, check_whole
 from clearwood.models.shared.score import Link, ProductTerm, ScoreParts, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["PlantedClassifier", "PlantedPoisson", "PlantedRegressor", "Steps", "parts_of_leaves"]
 

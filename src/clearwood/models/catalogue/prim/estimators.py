@@ -19,7 +19,12 @@ from clearwood.models.catalogue.prim.search import Hunt, mean_and_error
 from clearwood.models.shared.conditions import Among, Rule, chains
 from clearwood.models.shared.rows import check_real, check_whole, level_counts
 from clearwood.models.shared.score import ScoreParts, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["BoxList", "BoxRow", "PrimClassifier", "PrimPoisson", "PrimRegressor"]
 

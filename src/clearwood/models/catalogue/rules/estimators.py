@@ -16,7 +16,12 @@ from clearwood.models.catalogue.rules.growing import LINKS, Grower, balanced_fol
 from clearwood.models.shared.conditions import Among, Between, Line, Rule, chains
 from clearwood.models.shared.rows import check_choice, check_real, check_whole, level_counts
 from clearwood.models.shared.score import ProductTerm, ScoreParts, SumOfProducts
-from clearwood.models.shared.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.shared.score_estimators import (
+    Scored,
+    ScoredClasses,
+    ScoredCounts,
+    ScoredNumbers,
+)
 
 __all__ = ["RuleList", "RuleRow", "RulesClassifier", "RulesPoisson", "RulesRegressor", "write_rows"]
 

@@ -15,7 +15,7 @@ from clearwood._shared.numbers import percent
 from clearwood.models.catalogue.scorecard.bands import TRENDS, BandRules, Bands, OneBand, bands_of
 from clearwood.models.shared.rows import check_choice, check_real, check_whole
 from clearwood.models.shared.score import ScoreParts, SumOfProducts, TreeArrays
-from clearwood.models.shared.scored import ScoredClasses
+from clearwood.models.shared.score_estimators import ScoredClasses
 
 __all__ = ["ScorecardClassifier", "band_trees", "nonnegative_logistic"]
 

@@ -10,6 +10,7 @@ from clearwood._shared.arrays import Bools, Floats
 
 __all__ = ["Curve", "Sums", "minimum", "sparse_minimum", "sums_over", "warn_not_converged"]
 
+
 #: Steps of a fit, and halvings of one that goes too far.
 _MOST_STEPS = 100
 _MOST_HALVINGS = 50

@@ -35,7 +35,7 @@ RENAMED = {
         "catalogue.spline.natural_spline",
         "NaturalSpline SplinePipeline",
     ),
-    **_moved("estimators.ordered", "catalogue.glm.ordered", "OrderedRegression"),
+    **_moved("estimators.ordered", "catalogue.glm.ordinal", "OrderedRegression"),
     **_moved(
         "estimators.quiet_ebm",
         "catalogue.boosting.quiet_ebm",

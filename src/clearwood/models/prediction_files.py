@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["model_digest", "prediction_columns", "written_predictions"]
 
+
 _READ = (Role.FEATURE, Role.PROTECTED, Role.EXPOSURE)
 
 

@@ -16,6 +16,7 @@ from clearwood.models.shared.score import ScoreParts
 
 __all__ = ["Scored", "ScoredClasses", "ScoredCounts", "ScoredNumbers"]
 
+
 _CHECKS: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
 

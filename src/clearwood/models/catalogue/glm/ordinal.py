@@ -14,6 +14,7 @@ from clearwood.models.shared.rows import independent_columns
 
 __all__ = ["OrderedRegression"]
 
+
 _CUMULATIVE = {"logit": expit, "probit": ndtr}
 
 
