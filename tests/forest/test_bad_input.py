@@ -94,7 +94,7 @@ def test_text_where_numbers_were_is_answered_in_the_users_words(named):
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (np.zeros((2, 5)), r"shape \(2, 5\); the model has 3 columns: 'age', 'power', 'flag'"),
+        (np.zeros((2, 5)), r"shape \(2, 5\); the model has 3 columns: 'age', 'power' and 'flag'"),
         (np.zeros(3), r"got an array of shape \(3,\).*reshape"),
         (np.array([["a", "b", "c"]]), "not numbers"),
     ],

@@ -67,7 +67,7 @@ def frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
             ),
             "polars": lambda: import_module("polars").DataFrame(_typed(columns), strict=False),
             "pyarrow": lambda: import_module("pyarrow").table(_typed(columns)),
-            "dict": lambda: {name: _listed(values) for name, values in columns.items()},
+            "dict": lambda: {name: _plain_list(values) for name, values in columns.items()},
         },
     )
 
@@ -79,10 +79,10 @@ def _for_pandas(values: Any) -> Any:
 
 
 def _typed(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {name: _of_one_type(_listed(values)) for name, values in columns.items()}
+    return {name: _of_one_type(_plain_list(values)) for name, values in columns.items()}
 
 
-def _listed(values: Any) -> list[Any]:
+def _plain_list(values: Any) -> list[Any]:
     """Return a list of plain values: None for numbers and dates that are missing."""
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.dtype.kind == "M":

@@ -696,7 +696,9 @@ class Evaluation(Result):
                 "inflation": self.inflation,
                 **self.parts(),
                 "by_column": {
-                    name: _listed(self.by(name)) for name in self.table.features if self.has_numbers
+                    name: _as_dict(self.by(name))
+                    for name in self.table.features
+                    if self.has_numbers
                 },
                 "drift": None if self.drift is None else self.drift.to_json(),
                 "new_levels": self.new_levels,
@@ -749,5 +751,5 @@ class Evaluation(Result):
         return self.measures()._repr_html_()
 
 
-def _listed(result: Result) -> dict[str, Any]:
+def _as_dict(result: Result) -> dict[str, Any]:
     return dict(result.to_frame("dict"))

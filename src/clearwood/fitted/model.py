@@ -117,7 +117,7 @@ class FittedModel:
         else:
             self._recognise(as_model(model))
         self.task = self._task(data, task)
-        self.classes = self._classes(data) if classes is None else _listed(classes)
+        self.classes = self._classes(data) if classes is None else _labels_of(classes)
 
     def _recognise(self, model: Any) -> None:
         self.described = name_of(model)
@@ -128,7 +128,7 @@ class FittedModel:
         schema = getattr(model, "schema_", None)
         self.schema = schema if isinstance(schema, Schema) else None
         self.features = self.schema.features if self.schema else own_names(self.model)
-        self._labels = _listed(
+        self._labels = _labels_of(
             self.model.classes
             if isinstance(self.model, Forest)
             else getattr(self.model, "classes_", None)
@@ -148,8 +148,8 @@ class FittedModel:
         if self._labels or getattr(data, "target", None) is None:
             return self._labels
         if isinstance(data, Parts):
-            return _listed(np.unique(data.empty.target_column.typed_levels()))
-        return _listed(np.unique(data.y))
+            return _labels_of(np.unique(data.empty.target_column.typed_levels()))
+        return _labels_of(np.unique(data.y))
 
     @property
     def level(self) -> Level | None:
@@ -429,7 +429,7 @@ class _Prepared:
         return self.call(self.prepare(rows))
 
 
-def _listed(labels: Any) -> tuple[Any, ...]:
+def _labels_of(labels: Any) -> tuple[Any, ...]:
     return () if labels is None else tuple(np.asarray(labels).tolist())
 
 

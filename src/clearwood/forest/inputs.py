@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.names import listed
 from clearwood.table import Column, Table, category_codes, string_codes
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _checked(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
     if X.ndim != 2 or X.shape[1] != forest.n_features:
         raise InputError(
             f"the array has shape {X.shape}; the model has {forest.n_features} columns: "
-            + _listed(forest.feature_names),
+            + listed(forest.feature_names, most=8),
             parameter="X",
             value=X.shape,
         )
@@ -110,7 +111,7 @@ def _from_columns(forest: "Forest", columns: dict[str, Any], n_rows: int) -> NDA
     absent = [name for name in names if name not in columns]
     if absent:
         raise InputError(
-            f"the table lacks {_listed(absent)}, which the model was fitted with",
+            f"the table lacks {listed(absent, most=8)}, which the model was fitted with",
             parameter=absent[0],
             hint=did_you_mean(absent[0], columns),
         )
@@ -205,8 +206,3 @@ def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]
         if value is not None:  # NaN is no key, so it stays missing
             result[i] = code.get(value, np.nan)
     return result
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import Setting, words
 from clearwood._shared.messages import tell
+from clearwood._shared.names import listed
 from clearwood._shared.weights import counted
 
 __all__ = ["diverging_columns", "warn_of_levels_without_events", "warn_of_separation"]
 
 #: Columns that a warning names.
-_MOST_NAMED = 3
+_NAMED = 3
 #: Rows whose log odds, or log of the mean, are beyond this are fitted as certain.
 _CERTAIN = 13.8
 #: Directions in which rows spread by less than this share are those in which they do not vary.
@@ -82,7 +83,8 @@ def warn_of_separation(
             planes = _planes(estimator, encoded, k)
             if not is_found and not any(_sides(one, is_own, strictly=True).any() for one in planes):
                 continue
-            who = f"a combination of columns{f' ({_listed(together)})' if together else ''}"
+            which = f" ({listed(together, most=_NAMED)})" if together else ""
+            who = f"a combination of columns{which}"
         tell(
             words(
                 f"learner {name!r}: {who} separates all or some rows of class {str(classes[k])!r} "
@@ -215,14 +217,7 @@ def _together(
 def _named(columns: Sequence[str]) -> str:
     if len(columns) == 1:
         return f"column {columns[0]!r} alone"
-    return f"each of the columns {_listed(columns)} alone"
-
-
-def _listed(columns: Sequence[str]) -> str:
-    """Name the first columns, and how many more there are."""
-    more = len(columns) - _MOST_NAMED
-    named = ", ".join(map(repr, columns[:_MOST_NAMED]))
-    return f"{named}{f' and {more} more' if more > 0 else ''}"
+    return f"each of the columns {listed(columns, most=_NAMED)} alone"
 
 
 def warn_of_levels_without_events(
@@ -242,9 +237,9 @@ def warn_of_levels_without_events(
     if columns:
         tell(
             words(
-                f"learner {name!r}: some rows of {_listed(columns)} have a target of 0 without "
-                "exception, so that without a penalty their coefficients have no finite value and "
-                "predictions of 0; their standard errors mean nothing. Set ",
+                f"learner {name!r}: some rows of {listed(columns, most=_NAMED)} have a target of 0 "
+                "without exception, so that without a penalty their coefficients have no finite "
+                "value and predictions of 0; their standard errors mean nothing. Set ",
                 Setting("alpha", 1e-4),
                 " or join levels.",
             )

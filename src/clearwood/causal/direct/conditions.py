@@ -6,6 +6,7 @@ from typing import Literal, Protocol, get_args
 
 from clearwood._shared.choices import Claim
 from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
+from clearwood._shared.names import listed
 from clearwood._shared.results import Result
 from clearwood.table import gaps_listed
 
@@ -156,8 +157,8 @@ def _assumed(
         Condition(
             "unconfounded columns",
             None if rest else True,
-            f"without a graph it is assumed that {_listed(chosen)} and the other columns have no "
-            f"common cause, or that {_listed(chosen)} {_do(chosen)} not act on them"
+            f"without a graph it is assumed that {listed(chosen)} and the other columns have no "
+            f"common cause, or that {listed(chosen)} {_do(chosen)} not act on them"
             if rest
             else "the model has no other columns",
         )
@@ -186,7 +187,7 @@ def _known(graph: Causes, names: Sequence[str]) -> None:
             hint=f"add it to the graph as a node; {did_you_mean(name, nodes)}",
         )
     raise InputError(
-        f"columns {_listed(unknown)} are not in the graph, so its conditions cannot be checked",
+        f"columns {listed(unknown)} are not in the graph, so its conditions cannot be checked",
         parameter="graph",
         value=unknown,
         hint="add each to the graph as a node, or leave it out of the model.",
@@ -197,11 +198,11 @@ def _of_columns(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> Co
     """Check the columns that act on the other ones."""
     acting = _acting(graph, chosen, rest)
     if not acting:
-        reason = f"{_listed(chosen)} {_do(chosen)} not act on the other columns"
+        reason = f"{listed(chosen)} {_do(chosen)} not act on the other columns"
         return Condition("unconfounded columns", holds=True, reason=reason)
     path = _open_path(graph, acting, rest)
     if path is None:
-        reason = f"no other column shares a cause with {_listed(acting)}"
+        reason = f"no other column shares a cause with {listed(acting)}"
         return Condition("unconfounded columns", holds=True, reason=reason)
     first, last = path[0], path[-1]
     if _is_directed(path):
@@ -304,12 +305,6 @@ def _with_shared_causes(graph: Causes, path: tuple[str, ...]) -> tuple[str, ...]
         if path[k] in shared:  # a path without colliders has one node from which all arrows point
             return (*path[: k - 1], "<->", *path[k + 2 :])
     return path
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Write names one after the other."""
-    *first, last = (repr(name) for name in names)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _do(names: Sequence[str]) -> str:

@@ -382,7 +382,7 @@ def _points(explanation: Explanation, names: tuple[str, ...], at: Any) -> dict[s
             value=sorted(at),
             hint=did_you_mean(str(unknown[0]), names) if unknown else None,
         )
-    points: dict[str, Sequence[Any]] = {name: _listed(name, at[name]) for name in names}
+    points: dict[str, Sequence[Any]] = {name: _values_of(name, at[name]) for name in names}
     if len({len(values) for values in points.values()}) > 1:
         raise InputError(
             words("the columns in ", Option("at"), " have different numbers of values"),
@@ -393,7 +393,7 @@ def _points(explanation: Explanation, names: tuple[str, ...], at: Any) -> dict[s
     return points
 
 
-def _listed(name: str, values: Any) -> list[Any]:
+def _values_of(name: str, values: Any) -> list[Any]:
     """Return the values of one column as a list."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise bad_value("at", values, f"the values of {name!r} are a list, the reference first")

@@ -31,6 +31,7 @@ import numpy as np
 from clearwood._shared.checks import check_whole
 from clearwood._shared.choices import AdjustmentKind
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.names import listed
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result, html_table
 from clearwood.causal.graph.arrays import Arrays, Mask
@@ -223,8 +224,8 @@ def validity_of(graph: NumberedGraph, treatment: Names, outcome: Names, given: N
     forbidden = graph.named(blocked & problem.forbidden)
     if forbidden:
         why = (
-            f"{forbidden[0]!r} is on a causal path from {_list(about['treatment'])} to "
-            f"{_list(about['outcome'])}, or an effect of one"
+            f"{forbidden[0]!r} is on a causal path from {listed(about['treatment'])} to "
+            f"{listed(about['outcome'])}, or an effect of one"
         )
         return Validity(valid=False, **about, why=why, forbidden=forbidden)
     path = problem.open_path(blocked)
@@ -341,7 +342,7 @@ class _Wanted:
         graph, problem = self.problem.graph, self.problem
         treatment, outcome = graph.named(problem.treatment), graph.named(problem.outcome)
         no_effect = (
-            f"{_list(treatment)} has no effect on {_list(outcome)}: there is no directed path"
+            f"{listed(treatment)} has no effect on {listed(outcome)}: there is no directed path"
         )
         is_without_effect = not np.any(problem.causal)
         for mask, why in (
@@ -419,12 +420,6 @@ def _costs(graph: NumberedGraph, cost: Mapping[str, Any] | None) -> Any:
             )
         costs[place] = float(value)
     return costs
-
-
-def _list(names: Sequence[str]) -> str:
-    """Write names in a sentence."""
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _set(names: Sequence[str]) -> str:

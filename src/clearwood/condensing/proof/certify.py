@@ -20,6 +20,7 @@ from clearwood import kernels
 from clearwood._shared.arrays import Floats
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Call, InputError, words
+from clearwood._shared.names import listed
 from clearwood.condensing.proof.joint_ranks import JointRanks, joint_ranks
 from clearwood.condensing.proof.whole_sums import WholeSums, whole_sums
 from clearwood.condensing.tree.budget import checked_memory
@@ -152,12 +153,12 @@ def _refuse_other_model(tree: CondensedTree, forest: Forest) -> None:
     sides: list[str] = []
     one, two = tree.classes, forest.classes
     if [*map(as_written, tree.feature_names)] != [*map(as_written, forest.feature_names)]:
-        sides = [f"has the columns {_listed(x.feature_names)}" for x in (tree, forest)]
+        sides = [f"has the columns {listed(x.feature_names, most=5)}" for x in (tree, forest)]
     elif tree.equal == "value" and tree.diagram.n_outputs != forest.n_outputs:
         sides = [f"has {n} outputs" for n in (tree.diagram.n_outputs, forest.n_outputs)]
     elif _sorted_labels(one) != _sorted_labels(two):
         sides = [
-            "predicts numbers" if c is None else f"predicts {_listed(tuple(map(str, c)))}"
+            "predicts numbers" if c is None else f"predicts {listed(map(str, c), most=5)}"
             for c in (one, two)
         ]
     if sides:
@@ -170,11 +171,6 @@ def _refuse_other_model(tree: CondensedTree, forest: Forest) -> None:
 
 def _sorted_labels(classes: NDArray[Any] | None) -> list[str] | None:
     return None if classes is None else sorted(map(str, classes))
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _other_setting(tree: CondensedTree, forest: Forest) -> str | None:

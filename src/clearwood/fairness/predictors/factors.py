@@ -41,13 +41,13 @@ def averaged(fair: "FairModel") -> Averaged:
     if distribution is None:
         return Averaged(learner, None, None, shift, own.factor, f"{name}, fitted without {names}")
     title = f"{name}, {names} averaged out"
-    notes = (f"{names} averaged out: {_listed(distribution)}",)
+    notes = (f"{names} averaged out: {_shares_in_words(distribution)}",)
     return Averaged(
         learner, distribution.cells, distribution.shares, shift, own.factor, title, notes
     )
 
 
-def _listed(distribution: Distribution) -> str:
+def _shares_in_words(distribution: Distribution) -> str:
     """Write the shares of the values over which is averaged."""
     if len(distribution) > _MOST_LISTED:
         return f"{len(distribution)} values by their shares"

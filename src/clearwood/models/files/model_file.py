@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from clearwood._shared.names import listed
 from clearwood._shared.results import Result
 from clearwood.files import Member
 from clearwood.table import ColumnSchema, Schema
@@ -105,14 +106,18 @@ class ModelFile(Result):
                 ("predicts", f"{self.outcome or 'a target passed separately'} ({self.task})")
             )
         if self.columns:
-            facts.append(("columns", _listed([_described(column) for column in self.columns])))
+            facts.append(
+                ("columns", listed(map(_described, self.columns), most=_SHOWN, quotes=False))
+            )
         if self.settings:
             chosen = (f"{name}={value!r}" for name, value in self.settings.items())
             facts.append(("settings", ", ".join(chosen)))
         if self.monotone:
             facts.append(("monotone", ", ".join(f"{k} {v}" for k, v in self.monotone.items())))
         if self.select is not None:
-            facts.append(("selected", f"{_listed(list(self.selected)) or 'none'} ({self.select})"))
+            facts.append(
+                ("selected", f"{listed(self.selected, most=_SHOWN) or 'none'} ({self.select})")
+            )
         if self.seed is not None:
             facts.append(("seed", str(self.seed)))
         training = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}
@@ -156,9 +161,3 @@ class ModelFile(Result):
 def _described(column: ColumnSchema) -> str:
     levels = f", {len(column.levels)} levels" if column.levels else ""
     return f"{column.name} ({column.kind.value}{levels})"
-
-
-def _listed(items: list[str]) -> str:
-    shown = ", ".join(items[:_SHOWN])
-    left = len(items) - _SHOWN
-    return f"{shown} and {left} more" if left > 0 else shown

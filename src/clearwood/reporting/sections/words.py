@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared import numbers
+from clearwood._shared.names import listed as joined
 from clearwood._shared.names import short_name
 from clearwood._shared.numbers import cell, count, percent
 from clearwood.checks import FEWEST_EVENTS
@@ -119,14 +120,7 @@ def listed(names: Sequence[str], *, most: int = 5) -> str:
     >>> listed(["a", "b", "c"], most=2), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
-    most = len(names) if len(names) == most + 1 else most
-    shown = [named(name) for name in names[:most]]
-    left = len(names) - len(shown)
-    if left:
-        return f"{', '.join(shown)} and {left:,} more"
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return joined(map(named, names), most=most, quotes=False)
 
 
 def named(name: str) -> str:
