@@ -1,4 +1,4 @@
-"""Counts that vary more than Poisson's law allows are a caution of the page."""
+"""Counts that vary more than a Poisson distribution allows are a caution of the page."""
 
 import numpy as np
 import pytest
@@ -31,10 +31,12 @@ def titles(*, clusters, test, weights=False):
 
 @pytest.mark.parametrize("test", [True, False])
 def test_clustered_counts_are_a_caution_and_poisson_counts_are_not(test):
-    wanted = "times as much as Poisson's law allows"
+    wanted = "times as much as a Poisson distribution allows"
     assert any(wanted in title for title in titles(clusters=True, test=test))
     assert not any(wanted in title for title in titles(clusters=False, test=test))
 
 
 def test_rows_that_stand_for_several_are_not_taken_for_clusters():
-    assert not any("Poisson's law" in t for t in titles(clusters=False, test=True, weights=True))
+    assert not any(
+        "Poisson distribution" in t for t in titles(clusters=False, test=True, weights=True)
+    )

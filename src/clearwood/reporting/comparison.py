@@ -12,7 +12,7 @@ _THOROUGH: dict[str, Any] = {"tune": 10, "inner": 3, "repeats": 1}
 _QUICK: dict[str, Any] = {"tune": 0, "interval": "hold-out"}
 #: Rows that learners which need them in memory are fitted to for a first look at a table in parts.
 _QUICK_SAMPLE = 20_000
-#: With so many rows, four folds estimate as well as five, and take six tenths of the time.
+#: From this many rows on, four folds estimate as well as five, and take six tenths of the time.
 _MANY_ROWS, _FOLDS_OF_MANY_ROWS = 10_000, 4
 
 

@@ -102,21 +102,21 @@ class Reading:
     decimal : CHAR
         The decimal sign of numbers; detected by default.
     thousands : CHAR
-        What groups thousands in numbers, '' for nothing; detected by default.
+        The thousands separator of numbers, '' for none; detected by default.
     missing : WORD,... or COLUMN=WORD,...
-        Words that mean missing; by default usual ones such as unknown, k.A., - and ? among numbers.
-        Repeatable.
+        Words that stand for missing values; by default common ones such as unknown, k.A., - and ?
+        among numbers. Repeatable.
     encoding : NAME
         The file's encoding, such as latin-1; detected by default.
     zero_exposure : error|drop
-        What becomes of rows whose exposure is zero: they are refused by default; drop leaves them
-        out, with a warning.
+        How rows with zero exposure are handled: an error by default; drop leaves them out, with a
+        warning.
     scan
         Leave the rows where they are and read them again as they are needed: in one file, or in a
         folder, a pattern in quotes or an address of many.
     draw_rows : N
-        Use N rows, drawn at random with the seed of the verb, where it has one: for what needs rows
-        in memory where a table is too large.
+        Use N rows, drawn at random (with --seed, where the command has it), if the rows are needed
+        in memory and the table is too large.
     """
 
     delimiter: str | None = None
@@ -159,7 +159,7 @@ class Reading:
 
         With ``all_rows`` rows without a target are kept, and the target is left out instead.
 
-        A learner knows the kinds and roles of its columns; ``columns`` and ``target`` are for
+        A learner has the kinds and roles of its columns; ``columns`` and ``target`` are for
         other models.
         """
         import clearwood as cw
@@ -190,7 +190,7 @@ def _missing_words(texts: list[str] | None) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """What the columns beside the target are for.
+    """The roles of columns other than the target.
 
     Columns
     -------
@@ -200,8 +200,8 @@ class Columns:
     weight : COLUMN
         The weights of the rows.
     exposure : COLUMN
-        What the target of a row was observed over, such as years: the model is of the target per
-        unit of exposure.
+        What the target of a row was observed over, such as years: the model predicts the target
+        per unit of exposure.
     group : COLUMN
         Rows that belong together: a benchmark keeps each group in one fold. "identical rows"
         instead of a column: rows with the same values in all features.

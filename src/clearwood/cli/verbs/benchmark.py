@@ -96,14 +96,14 @@ def benchmark(
         The result's file, whose ending gives the format: .json, .csv, .parquet, .svg, .png or
         .html.
     store : FILE
-        Keep every finished fit in this file, also after the run; by default they are kept beside
+        Keep every finished fit in this file, also after the run; by default they are kept next to
         the output until the run is complete.
     resume
         Continue a run that was stopped.
     loss : NAME
         squared, absolute, log, brier, ...; by default the task's own.
     threshold : P
-        Of two classes, the second is predicted where its probability is above P.
+        For two classes: the probability above which the second is predicted.
 
     How risks are estimated
     -----------------------

@@ -58,7 +58,7 @@ def evaluate(
     by : COLUMN
         Print observed against expected by this column, or by a pair of columns: A,B. Repeatable.
     threshold : P
-        Of two classes, the second is predicted where its probability is above P.
+        For two classes: the probability above which the second is predicted.
     sample : N
         Of rows in parts, how many to draw for rankings, calibration, lift and columns; losses and
         what follows from means are exact over all rows.

@@ -60,7 +60,7 @@ def predict(
         Write two more columns, low and high: a new target lies between them with this probability,
         such as 0.9. For learners with a posterior, such as bayes.
     interval_of : row|mean
-        What lies between them: a new row's target, or its mean. For two classes it is the
+        What the interval is of: the target of a new row, or its mean. For two classes it is the
         probability of the second.
     """
     import clearwood as cw

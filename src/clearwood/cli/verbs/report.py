@@ -104,7 +104,7 @@ def report(
     tune : N
         Configurations tried per learner; by default 10, and 0 with --quick.
     threshold : P
-        Of two classes, the second is predicted where its probability is above P; by default 0.5.
+        For two classes: the probability above which the second is predicted; by default 0.5.
     store : FILE
         Keep every finished fit in this file; the same command continues from there after a stop.
     test : FILE
@@ -124,7 +124,7 @@ def report(
     no_rows
         The same as --rows 0.
     keep : FILE
-        Save the fitted model in this file too.
+        Also save the fitted model in this file.
     """
     import clearwood as cw
     from clearwood.cli.support.files import check_output

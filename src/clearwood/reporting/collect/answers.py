@@ -236,7 +236,7 @@ def _names_in_table(explanation: Explanation, columns: Sequence[str]) -> dict[st
 
 
 def some_rows(table: Table, most: int, seed: int) -> Table:
-    """Return at most so many rows of a table, drawn with the seed, in their order."""
+    """Return at most this many rows of a table, drawn with the seed, in their order."""
     return table if table.n_rows <= most else table.take(draw_rows(table.n_rows, most, seed=seed))
 
 

@@ -173,8 +173,8 @@ _MOST_CELLS_REFITTED = 2_000_000
 # The exact decomposition of a forest takes steps for each leaf (a table over the subsets of its
 # path), then a look-up for each row; measured, and right within a factor of three.
 _STEPS_OF_LEAF, _STEPS_OF_LEAF_AND_ROW = 7500, 10
-# A row takes steps beside its predictions: to be put together for each value, and to be drawn for
-# each replicate of a band. Measured.
+# A row takes steps in addition to its predictions: to be put together for each value, and to be
+# drawn for each replicate of a band. Measured.
 _STEPS_OF_VALUE, _STEPS_OF_BAND = 50, 2000
 # What a prediction takes where it is a sum of curves or factors, and where nothing is known of it.
 _STEPS_OF_SUM, _STEPS_OF_UNKNOWN = 1000, 10_000
@@ -463,7 +463,7 @@ class Collector:
         )
 
     def exact_rows(self, steps: float) -> int | None:
-        """Return over how many rows the model can be decomposed exactly with so many steps.
+        """Return over how many rows the model can be decomposed exactly within a number of steps.
 
         All of them for sums; None if the model is no sum, or if even few rows take too many.
         """
@@ -474,11 +474,11 @@ class Collector:
             return n_rows
         rows = int((steps / n_leaves - _STEPS_OF_LEAF) / _STEPS_OF_LEAF_AND_ROW)
         if self.given.explanation.in_parts is not None and rows >= min(_FEWEST_EXACT, n_rows):
-            return n_rows  # whoever has rows in parts wants all of them
+            return n_rows  # of a table in parts, all rows count
         return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
 
     def rows_within(self, steps: float, most: int, columns: int, values: int = _POINTS + 2) -> int:
-        """Return how many rows are predicted at so many values of each column, of so many steps."""
+        """Return how many rows are predicted at some values of each column within the steps."""
         per_row = (self.steps_of_prediction + _STEPS_OF_VALUE) * values + _STEPS_OF_BAND
         rows = int(steps / per_row / max(columns, 1))
         return min(max(rows, _FEWEST_ROWS), most)

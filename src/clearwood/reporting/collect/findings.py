@@ -77,7 +77,7 @@ __all__ = [
     "Step",
 ]
 
-#: Pairs of columns with a smaller share of the variation do not interact to speak of.
+#: Pairs of columns with a smaller share of the variation have no relevant interaction.
 LEAST_INTERACTION = 0.005
 #: Columns with a smaller share of the variation are not among the most important.
 LEAST_IMPORTANCE = 0.01
@@ -590,7 +590,7 @@ class Findings:
         }
 
     def share_of_order(self, order: int) -> float:
-        """Return the share of all components of so many columns."""
+        """Return the share of all components of this many columns."""
         return sum(share for names, share in self.component_shares.items() if len(names) == order)
 
     @property
@@ -628,7 +628,7 @@ class Findings:
 
     @cached_property
     def interacting(self) -> tuple[tuple[str, ...], ...]:
-        """Pairs of columns that interact to speak of, the strongest first."""
+        """Pairs of columns with a relevant interaction, the strongest first."""
         pairs = [
             (share, names) for names, share in self.component_shares.items() if len(names) == 2
         ]

@@ -311,11 +311,11 @@ def _dispersed(findings: Findings) -> Iterator[Caution]:
     if curve.dispersion > OVERDISPERSED:
         size = number(curve.dispersion)
         yield Caution(
-            f"Counts vary {size} times as much as Poisson's law allows",
+            f"Counts vary {size} times as much as a Poisson distribution allows",
             f"Around the predictions, their variance is {size} times their mean (the dispersion; 1 "
-            "under Poisson's law). Standard errors, bands and p-values of counts on this page are "
-            "larger by its root, and single counts lie farther from their mean than Poisson's law "
-            "says.",
+            "for a Poisson distribution). Standard errors, bands and p-values of counts on this "
+            "page are adjusted for it; single counts lie farther from their mean than a Poisson "
+            "distribution implies.",
             "Look for a column that is missing, and for rows that depend on each other: name what "
             "they share as a group. The negative binomial distribution allows for such counts: "
             "'glm' has it as a setting.",
@@ -533,7 +533,7 @@ def _stand_ins(findings: Findings) -> Iterator[Caution]:
         yield Caution(
             "The model uses protected columns in another form",
             "These columns determine protected ones, or are determined by them. A model without "
-            "the protected columns, or averaged over them, treats people by them all the same.",
+            "the protected columns, or averaged over them, still treats people by them.",
             "Leave these columns out, or protect them too, and fit the model again.",
             tuple(capital(sentence(one.text)) for one in findings.stand_ins),
         )

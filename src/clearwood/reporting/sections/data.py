@@ -57,7 +57,8 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     elif table.weights is not None:
         first += " Rows count by their weights: every share and distribution here is weighted."
         n_zero = int((table.weights == 0).sum())
-        first += f" {count(n_zero, 'row')} of weight 0 count for nothing." if n_zero else ""
+        if n_zero:
+            first += f" {count(n_zero, 'row with weight 0 is', 'rows with weight 0 are')} ignored."
     if table.source:
         first += f" Source: {table.source}."
     first += _identical(findings)
@@ -100,7 +101,7 @@ def _identical(findings: Findings) -> str:
     )
     if twins.are_unexpected:
         text += (
-            f" Rows drawn anew from the distribution of the columns would have about "
+            f" New rows with the same distribution of each column would have about "
             f"{twins.n_distinct_expected:,}, so the same people or things may be in the table "
             "several times."
         )

@@ -82,9 +82,9 @@ def _summary(evaluation: Evaluation) -> Section:
     )
     if evaluation.source == "out of fold":
         how += (
-            " Fits share rows and have fewer than the table: each measure allows for both as its "
-            f"fits show, and standard errors of means in bins are multiplied by "
-            f"{number(evaluation.inflation)}, as that of the risk is."
+            " The fits share rows and are each to fewer rows than the table has. The interval of "
+            "each measure allows for both, as estimated from these fits; standard errors of means "
+            f"in bins are multiplied by {number(evaluation.inflation)}, like that of the risk."
         )
     blocks.append(Prose((how,)))
     return Section("summary", "Summary", tuple(blocks))

@@ -197,11 +197,11 @@ def _selection(findings: Findings) -> str:
 
 
 def _standings(bench: Benchmark) -> Sheet:
-    beside = "" if bench.reference is None else f", then the {bench.reference.learner} beside them"
+    then = "" if bench.reference is None else f", then {bench.reference.learner} for comparison"
     shown = [one for one in (*bench.standings, bench.reference) if one is not None]
     return Sheet(
         "benchmark",
-        f"{capital(bench.context.loss.risk_title)} of each learner, best first{beside}, with "
+        f"{capital(bench.context.loss.risk_title)} of each learner, best first{then}, with "
         f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
         "typical of the folds",
         tuple(_STANDINGS.values()),
@@ -221,8 +221,8 @@ def _selected_columns(learner: str, frequency: SelectionFrequency) -> list[Block
     if not math.isnan(frequency.stability):
         text += (
             f" The folds agree by {number(frequency.stability)}, where 1 is the same choice in "
-            "every fold and 0 a choice by chance. Where they differ, columns that say the same may "
-            "have stood in for one another."
+            "every fold and 0 a choice by chance. Where they differ, columns with the same "
+            "information may have replaced one another."
         )
     sheet = Sheet(
         f"selection-{learner}",

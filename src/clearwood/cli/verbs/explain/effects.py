@@ -70,7 +70,7 @@ def effect(
         Bootstrap samples of the rows; 0 for no band.
     band
         rows: how far the mean could move with other rows, for this model. model: how far the model
-        could move with other training data, where it knows that itself (gam, glass).
+        could move with other training data, where the learner has such bands (gam, glass).
         simultaneous: the same for the whole curve. auto: model where there is one, else rows.
     n_refits : N
         Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
@@ -134,7 +134,7 @@ def direct(
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """The direct effect of a feature, or of two set together, and the conditions it rests on.
+    """The direct effect of a feature, or of two set together, and its conditions.
 
     Mean predictions if every row had a value, compared with those at a reference, all other
     features as they are. With a causal graph the condition under which this is causal is checked.

@@ -105,7 +105,7 @@ def inclusion(
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """How often each column is chosen when the rows are drawn anew.
+    """How often each column is chosen when the rows are resampled.
 
     For subset, stagewise, lasso, elastic-net, lars, omp, logistic with an l1 penalty, and any model
     fitted with --select. DATA are the rows that the model was fitted to.
