@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.sql import LARGEST, identifier, is_missing, literal
 from clearwood.condensing.export.common import (
     exported_predictions,
     refuse_many_leaves,
@@ -23,7 +23,6 @@ from clearwood.condensing.tree.condensed_tree import CondensedTree
 __all__ = ["condition", "identifier", "literal", "to_sql"]
 
 _MOST_LEAVES = 100_000
-_LARGEST = "1.7976931348623157e308"
 
 
 def to_sql(
@@ -129,9 +128,9 @@ def condition(question: Question, name: str, *, left: bool) -> str:
             return "1 = 0"
         if open_ended:
             inside = f"({inside})" if len(tests) > 1 else inside
-            return f"{inside} AND ({name} <= {_LARGEST} OR -{name} <= {_LARGEST})"
+            return f"{inside} AND ({name} <= {LARGEST} OR -{name} <= {LARGEST})"
         return f"({inside})" if len(tests) > 1 else inside
-    missing = f"{name} IS NULL OR ({name} > {_LARGEST} AND -{name} > {_LARGEST})"
+    missing = is_missing(name)
     return f"({inside} OR {missing})" if inside else f"({missing})"
 
 
@@ -153,40 +152,3 @@ def _of_labels(question: Labels, name: str, *, left: bool) -> str:
     else:
         test = f"{name} IN ({', '.join(map(literal, mine))})" if mine else "1 = 0"
     return f"({name} IS NULL OR {test})" if question.missing_left == left else test
-
-
-def identifier(name: str) -> str:
-    """Quote a name, so that keywords, quotes, spaces and any letters are just a name.
-
-    Examples
-    --------
-    >>> print(identifier('the "total" cost'))
-    "the ""total"" cost"
-    """
-    if not name or "\0" in name:
-        raise InputError(f"{name!r} cannot be a name in SQL", value=name)
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: Any) -> str:
-    """Write a label or number; floats as doubles, not decimals.
-
-    Examples
-    --------
-    >>> [literal(value) for value in ("it's", 3, 0.5, True, 1e300)]
-    ["'it''s'", '3', '0.5e0', 'TRUE', '1e+300']
-    """
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        if math.isinf(value):
-            # the nearest that every parser reads; no prediction is infinite
-            return "-" * (value < 0) + _LARGEST
-        text = repr(value)
-        return text if "e" in text else f"{text}e0"
-    text = str(value)
-    if "\0" in text:
-        raise InputError(f"the label {text!r} cannot be written in SQL")
-    return "'" + text.replace("'", "''") + "'"

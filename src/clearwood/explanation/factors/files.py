@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import Call, InputError, bad_value, words
+from clearwood._shared.sql import LARGEST, identifier, is_missing, literal
 from clearwood.explanation.factors.cells import FactorAxis, trimmed
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
 from clearwood.explanation.linear.result import ColumnTest
@@ -25,7 +26,6 @@ __all__ = ["read_factors", "read_text", "select", "written"]
 
 #: Exponentials are multiplied as long as none of their products can leave the range of doubles.
 _LARGEST_SCORE = 300.0
-_LARGEST_NUMBER = "1.7976931348623157e308"
 
 
 def select(factors: "Factors", table: str) -> str:
@@ -39,20 +39,20 @@ def select(factors: "Factors", table: str) -> str:
     ratios = factors.ratio_name is not None
     multiplied = ratios and abs(factors.base_score) + sum(sizes) < _LARGEST_SCORE
     writer = _SelectWriter(factors, multiplied=multiplied)
-    start = _number(np.exp(factors.base_score) if multiplied else factors.base_score)
+    start = _double(np.exp(factors.base_score) if multiplied else factors.base_score)
     parts = [start, *map(writer.term, factors.terms)]
     score = ("\n  * " if multiplied else "\n  + ").join(parts)
     if ratios and not multiplied:
         score = f"exp({score})"
     if not table.strip():
         raise bad_value("table", table, "it must be the name of a table")
-    source = _name(table)
+    source = identifier(table)
     head = "".join(
         f"-- {' '.join(line.split())}\n"
         for line in (*factors.headlines, *_scaling(factors), *_sha(factors))
     )
     if factors.unit is Unit.LOG_ODDS:
-        odds = _name("odds by clearwood")
+        odds = identifier("odds by clearwood")
         total = "" if factors.points is None else f"{writer.points(factors.points)} AS points,\n  "
         inner = f"SELECT *, {total}{score} AS {odds}\n  FROM {source}"  # noqa: S608 - names are quoted
         small = f"{odds} / (1.0 + {odds})"
@@ -68,6 +68,10 @@ def _sha(factors: "Factors") -> tuple[str, ...]:
 
 def _scaling(factors: "Factors") -> tuple[str, ...]:
     return () if factors.points is None else (factors.points.headline,)
+
+
+#: NaN as databases write it.
+_GAPS = ("nan", "NaN")
 
 
 class _SelectWriter:
@@ -109,43 +113,42 @@ class _SelectWriter:
         effect = float(term.effects[cell])
         own = None if term.powers is None else term.powers[cell]
         if own is None or not np.any(own.ravel()[1:]):
-            return _number(np.exp(effect) if self.multiplied else effect)
+            return _double(np.exp(effect) if self.multiplied else effect)
         shifts = [
-            f"({_name(axis.header or axis.column)} - {_number(origins[at])})"
+            f"({identifier(axis.header or axis.column)} - {_double(origins[at])})"
             for axis, origins, at in zip(term.axes, term.origins, cell, strict=True)
         ]
         if own.ndim == 2:
-            inner = [_polynomial(list(map(_number, line)), shifts[1]) for line in own]
+            inner = [_polynomial(list(map(_double, line)), shifts[1]) for line in own]
             text = _polynomial(inner, shifts[0])
         else:
-            text = _polynomial(list(map(_number, own)), shifts[0])
+            text = _polynomial(list(map(_double, own)), shifts[0])
         return f"exp({text})" if self.multiplied else f"({text})"
 
     def _case(self, axis: FactorAxis, lines: list[tuple[int, str]]) -> str:
         """Write the choice of a cell; cells of numbers are tried in rising order."""
-        column = _name(axis.header or axis.column)
+        column = identifier(axis.header or axis.column)
         chosen = dict(lines)
         missing = chosen.get(axis.n_known, "NULL")
         text = f"CAST({column} AS TEXT)"
-        # databases that have NaN write it so
         codes = self.schema[axis.column].missing_codes
-        words = ", ".join(map(_text, ("nan", "NaN", *(codes if axis.levels is not None else ()))))
-        is_missing = f"{column} IS NULL OR {text} IN ({words})"
-        numbers = [_number(code) for code in numbers_among(codes)]
-        if numbers and axis.levels is None:
-            is_missing += f" OR {column} IN ({', '.join(numbers)})"
-        parts = [f"WHEN {is_missing} THEN {missing}"]
         if axis.levels is None:
-            parts.append(
-                f"WHEN {column} > {_LARGEST_NUMBER} OR {column} < -{_LARGEST_NUMBER} THEN NULL"
-            )
+            numbers = [_double(code) for code in numbers_among(codes)]
+            is_gap = is_missing(column)
+            is_gap += f" OR {column} IN ({', '.join(numbers)})" if numbers else ""
+        else:
+            # levels that are numbers may be gaps as well, which databases write so
+            is_gap = f"{column} IS NULL OR {text} IN ({', '.join(map(literal, _GAPS + codes))})"
+        parts = [f"WHEN {is_gap} THEN {missing}"]
+        if axis.levels is None:
+            parts.append(f"WHEN {column} > {LARGEST} OR {column} < -{LARGEST} THEN NULL")
             for at, cut in enumerate(axis.cuts.tolist()):
-                parts.append(f"WHEN {column} <= {_number(cut)} THEN {chosen.get(at, 'NULL')}")
+                parts.append(f"WHEN {column} <= {_double(cut)} THEN {chosen.get(at, 'NULL')}")
             parts.append(f"ELSE {chosen.get(len(axis.cuts), 'NULL')}")
             return f"CASE {' '.join(parts)} END"
         is_yes_no = self.schema[axis.column].kind is Kind.YES_NO
         for at, level in enumerate(axis.levels):
-            written = ", ".join(_text(way) for way in _spellings(level, yes_no=is_yes_no))
+            written = ", ".join(literal(way) for way in _spellings(level, yes_no=is_yes_no))
             parts.append(f"WHEN {text} IN ({written}) THEN {chosen.get(at, 'NULL')}")
         parts.append(f"ELSE {chosen.get(len(axis.levels), 'NULL')}")
         return f"CASE {' '.join(parts)} END"
@@ -171,25 +174,11 @@ def _spellings(level: str, *, yes_no: bool) -> list[str]:
     return list(dict.fromkeys(ways))
 
 
-def _number(value: float) -> str:
-    """Write a number; without an exponent, some databases take it for a decimal."""
-    text = repr(float(value))
-    return text if "e" in text else f"{text}e0"
+def _double(value: float) -> str:
+    return literal(float(value))
 
 
-_ZERO = _number(0.0)
-
-
-def _text(text: str) -> str:
-    """Quote a text."""
-    doubled = text.replace("'", "''")
-    return f"'{doubled}'"
-
-
-def _name(name: str) -> str:
-    """Quote a name."""
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
+_ZERO = _double(0.0)
 
 
 #: Lines that are no cells: their column is the name of a fact, and their level its value (JSON).
