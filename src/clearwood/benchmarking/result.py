@@ -247,7 +247,11 @@ class Benchmark(Result):
         # where all have failed somewhere, the one with the fewest failures comes first
         able = [one for one in finished if not one.failures] or finished
         if not able:
-            raise InputError("every learner failed", hint="the result's failures list the errors.")
+            reasons = {name: texts[0] for name, texts in self.failures.items()}
+            shown = "".join(f"; {name!r} in {reason}" for name, reason in [*reasons.items()][:1])
+            raise InputError(
+                f"every learner failed{shown}", hint="the result's failures list the errors."
+            )
         chosen = able[0]
         if rule == "one_se":
             near = [one for one in able if one.risk <= chosen.risk + chosen.se]

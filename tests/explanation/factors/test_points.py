@@ -155,3 +155,11 @@ def test_a_curve_and_a_rate_have_no_points():
     model = cw.learner("gbm", max_depth=1, max_iter=5).fit(claims)
     with pytest.raises(InputError, match="points are for two classes"):
         cw.factors(model, claims, points=(600, 50, 20))
+
+
+def test_a_table_says_each_thing_once():
+    data = cw.read(loans(), target="default")
+    notes = cw.factors(cw.learner("logistic").fit(data), data).notes
+    texts = [str(note) for note in notes]
+    assert len(set(texts)) == len(texts)
+    assert sum("levels that no training row has" in text for text in texts) == 1

@@ -73,13 +73,13 @@ def with_errors(
     if errors == "none":
         return result
     if not isinstance(errors, str):
-        source: _Source | str = _refitted(cells, table, int(errors), seed)
+        source: _Source | tuple[str, ...] = _refitted(cells, table, int(errors), seed)
     elif cells.learner.name in _BY_LIKELIHOOD:
         source = _likelihood(cells, table, errors)
     elif cells.game.spread is not None and errors == "auto":
         source = _curves(cells, cells.game.spread, table)
     elif errors == "auto":
-        source = _why_none(cells.learner)
+        source = (_why_none(cells.learner),)
     else:
         raise InputError(
             f"learner {cells.learner.name!r} has no standard errors of the kind {errors!r}",
@@ -87,8 +87,8 @@ def with_errors(
             value=errors,
             hint=words("refit it to resampled rows: ", Option("errors", 200), "."),
         )
-    if isinstance(source, str):
-        return replace(result, notes=(*result.notes, source))
+    if isinstance(source, tuple):
+        return replace(result, notes=(*result.notes, *source))
     with warnings.catch_warnings():  # that nothing is known of the rows of some cells
         warnings.simplefilter("ignore", ClearwoodWarning)
         terms = tuple(
@@ -181,19 +181,19 @@ class _Likelihood(_Source):
         return np.where(unsure, np.nan, errors)
 
 
-def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | str:
+def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | tuple[str, ...]:
     """Return the fit behind standard errors, or why there are none."""
     if table.target is None and errors == "auto":
-        return "no standard errors: the table has no target"
+        return ("no standard errors: the table has no target",)
     try:
         known, fitted = with_fit(cells.learner, table, errors=errors)  # type: ignore[arg-type]
     except InputError as error:
         if errors != "auto":
             raise
-        return f"no standard errors: {error.args[0]}"
+        return (f"no standard errors: {error.args[0]}",)
     if fitted is None or known.errors is None or known.errors == "posterior":
         if errors == "auto":
-            return "; ".join([*known.notes, _by_refits()])
+            return (*known.notes, _by_refits())
         raise InputError(
             known.notes[0],
             parameter="errors",

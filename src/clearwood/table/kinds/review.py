@@ -119,8 +119,12 @@ def _review_levels(evidence: Evidence) -> Finding | None:
         )
     if len(column.levels) > MANY_LEVELS:
         return Finding(
-            f"column {name!r} is a category with {len(column.levels):,} levels, each in few rows; "
-            "group the levels, or leave it out",
+            words(
+                f"column {name!r} is a category with {len(column.levels):,} levels, each in few "
+                "rows; group the levels, or leave it out, or, if it says which rows are of the "
+                "same person or thing, set ",
+                Option("group", name),
+            ),
             left_out=False,
         )
     return None
