@@ -279,7 +279,7 @@ class Learner(TableModel):
 
     @property
     def changed_parameters(self) -> dict[str, Any]:
-        """The parameters beside name and settings that do not have their default values."""
+        """The parameters other than name and settings that do not have their default values."""
         own: dict[str, Any] = {"task": None, "categories": None, "monotone": None}
         own |= {"select": None, "rebalance": False, "seed": 0, "n_jobs": 1}
         return {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
@@ -895,7 +895,7 @@ class Learner(TableModel):
             Rows in any supported form: a table, a frame, a dict of columns, an array or a file.
         to
             For a table in parts: a folder for the predictions, one Parquet file for each part,
-            with the probabilities of classes beside them.
+            together with the probabilities of classes.
         force
             Replace files in that folder.
         ledger, on_error

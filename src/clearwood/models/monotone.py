@@ -42,7 +42,7 @@ def able(task: Task | None = None) -> tuple[str, ...]:
     return tuple(
         entry.name
         for entry in catalogue.entries()
-        # a constant satisfies every constraint, and is no answer
+        # a constant satisfies every constraint, and is not a useful suggestion
         if entry.monotone and entry.family != "baseline" and (task is None or task in entry.tasks)
     )
 

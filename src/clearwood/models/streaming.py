@@ -42,7 +42,7 @@ __all__ = ["check_streams", "fit_in_parts"]
 
 #: Trees between two writings of a checkpoint.
 SLICE = 50
-#: Bytes that a library keeps for each row beside its bins: target, prediction, gradients.
+#: Bytes that a library keeps for each row in addition to its bins: target, prediction, gradients.
 _ROW_BYTES = 32
 _MOST_TREES = 1_000
 _PATIENCE = 25
@@ -306,7 +306,7 @@ class _Checkpoint:
                 f"{path} is the checkpoint of another fit: the settings or the files differ",
                 parameter="checkpoint",
                 value=str(path),
-                hint="name another file, or remove this one to begin anew.",
+                hint="name another file, or remove this one to start again.",
             )
         self.grown, self.trees = Grown(int(rounds), str(model)), int(trees)
 

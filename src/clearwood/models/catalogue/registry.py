@@ -28,7 +28,7 @@ _entries: dict[str, Entry] = {}
 
 @cache
 def built_in() -> tuple[Entry, ...]:
-    """Return the entries that come with Clearwood: of every module and folder beside this one.
+    """Return the entries that come with Clearwood: of every module and folder next to this one.
 
     They come family by family, simple ones first.
 

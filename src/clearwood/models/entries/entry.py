@@ -198,7 +198,7 @@ class Entry:
     categories, missing, scale, reference, native_levels
         How the encoder prepares columns for it: see `clearwood.table.Encoder`.
     fit_options
-        Options of the estimator's ``fit`` beside rows, target and weights, for libraries that take
+        Options of the estimator's ``fit`` besides rows, target and weights, for libraries that take
         them nowhere else.
     stages
         For boosted trees: how to stop them early and how to predict with fewer trees.

@@ -190,8 +190,8 @@ class Streams(Protocol):
     ) -> Floats:
         """Return the loss on held-out rows after each round of a fit to the others.
 
-        Growing ends where the loss has not fallen for ``patience`` rounds; with None, whoever is
-        told of the losses ends it.
+        Growing ends where the loss has not fallen for ``patience`` rounds; with None, the
+        receiver of the losses ends it.
         """
 
     def fit(

@@ -2,8 +2,8 @@
 
 Loading a model looks these names up and rebuilds instances of them from stored values; any other
 name is refused before anything is imported. The lists are written out, not computed, here and in
-the entries of learners (`Entry.saved_types`): whoever adds a name answers for how it restores its
-state and what its attributes can make it do.
+the entries of learners (`Entry.saved_types`): before you add a name, check how it restores
+its state and what its attributes can make it do.
 
 What to look at: whether ``__new__`` or ``__setstate__`` run or import anything named in the
 state; whether a prediction calls an attribute (then the attribute must itself be on these lists);

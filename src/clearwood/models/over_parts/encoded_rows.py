@@ -94,7 +94,7 @@ class Encoding:
     def batches(self, rows: Part | Parts) -> Iterator[tuple[Floats, NDArray[Any], Floats | None]]:
         """Encode rows batch by batch, with their targets (codes of classes) and weights."""
         classes = self.classes
-        names = list(dict.fromkeys([*self.encoder.used_, *self.beside]))
+        names = list(dict.fromkeys([*self.encoder.used_, *self.role_columns]))
         for batch in rows.batches(columns=names):
             if classes is None:
                 target = self.unit.targets(batch.y)
@@ -117,11 +117,11 @@ class Encoding:
         return replace(self, unit=unit)
 
     def without_rows(self) -> "Encoding":
-        """Return how rows are encoded without the rows, to be sent to whoever has them."""
+        """Return the encoding without the rows, to be sent to the processes that have them."""
         return replace(self, parts=replace(self.parts, parts=()))
 
     @property
-    def beside(self) -> list[str]:
+    def role_columns(self) -> list[str]:
         """The columns of the target, the weight and the exposure."""
         used = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE)
         return [name for name, role in self.parts.roles.items() if role in used]
@@ -152,7 +152,7 @@ class _Totals:
 
     def __call__(self, part: Part) -> State:
         totals = np.zeros(3)
-        for batch in part.batches(columns=self.encoding.beside):
+        for batch in part.batches(columns=self.encoding.role_columns):
             weight = np.ones(batch.n_rows) if batch.weights is None else batch.weights
             times = weight if batch.exposures is None else weight / batch.exposures
             totals += times.sum(), weight.sum(), weight @ batch.y

@@ -245,7 +245,7 @@ class _Near:
         """Yield batches of centres with their neighbours, the shares of these, the differences.
 
         Of shapes (rows,), (rows, neighbours), (rows, neighbours) and (rows, neighbours, columns);
-        a row is no neighbour of itself.
+        a row is not its own neighbour.
         """
         for batch in np.array_split(centres, max(1, len(centres) // _BATCH)):
             distances = cdist(self.numbers[batch], self.numbers[among], "cityblock")

@@ -12,7 +12,7 @@ __all__ = ["boruta", "trees"]
 
 _TREES = 200
 _DEPTH = 7
-#: Boruta grows small forests many times, each on at most so many rows that are drawn anew.
+#: Boruta grows small forests many times, each on at most so many rows that are resampled.
 _TREES_OF_A_ROUND = 60
 _ROWS_OF_A_ROUND = 5000
 #: The share of the columns that a split looks at; with few of them most splits see only noise.

@@ -212,7 +212,7 @@ class _LeastSquares:
 
 
 def _least_squares(problem: Problem, train: Index, test: Index) -> _LeastSquares | None:
-    """Prepare fits of a learner that is least squares; None for others, which are fitted anew.
+    """Prepare fits of a learner that is least squares; None for others, which are fitted again.
 
     A column is encoded in the same way whatever the others are.
     """

@@ -36,7 +36,7 @@ Link = Literal["identity", "log", "logistic", "softmax"]
 
 
 class TermFacts(TypedDict):
-    """What an estimator knows of a term beside its curve; ``term_table_`` is a list of these.
+    """Facts about a term besides its curve; ``term_table_`` is a list of these.
 
     ``columns`` are positions in the encoded matrix, ``edf`` the effective degrees of freedom, and
     ``p_value`` belongs to the hypothesis that the term is zero, None where it is not tested.

@@ -144,7 +144,7 @@ def test_files_hold_plain_arrays_and_are_checked(tmp_path, network):
 
 def test_a_width_that_heads_do_not_divide_is_refused():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(cw.InputError, match=r"width=10 is no multiple of heads=4.*width=8"):
+    with pytest.raises(cw.InputError, match=r"width=10 is not a multiple of heads=4.*width=8"):
         TransformerRegressor(width=10).fit(X, X[:, 0])
     with pytest.raises(cw.InputError, match="owners="):
         TransformerRegressor(owners=[0]).fit(X, X[:, 0])

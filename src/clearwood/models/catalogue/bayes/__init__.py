@@ -167,11 +167,11 @@ ENTRIES = (
         estimates="mean; probability: at the posterior mean, or mode, of the coefficients",
         advice="Take it where it matters how sure a prediction is, where rows are few, or where "
         "something is known beforehand: priors are stated in the units of the columns, "
-        "coefficients have posterior intervals beside their priors, and predictions have "
+        "coefficients have posterior intervals next to their priors, and predictions have "
         "intervals. It does not fail where a column separates the classes. Without knowledge of "
         "your own it predicts like 'ridge'; for curves take 'gam'. The method mcmc draws from the "
         "posterior instead of approximating it, which matters where rows or events are few.",
-        reads="The table of coefficients has the posterior mean and interval of each beside its "
+        reads="The table of coefficients has the posterior mean and interval of each next to its "
         "prior (cw.coefficients; clearwood explain coefficients); effects have posterior bands, "
         "and predict_interval gives intervals of single rows.",
         build=_bayes,

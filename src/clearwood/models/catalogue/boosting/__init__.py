@@ -163,7 +163,7 @@ def _by_rows(job: Job, *, size: str, few: int, many: int, trees: str) -> dict[st
 
 
 def _require_monotone(job: Job, setting: str, breaking: Iterable[str]) -> None:
-    """Raise where columns are constrained and the loss sets the leaves anew after each tree."""
+    """Raise where columns are constrained and the loss recomputes the leaves after each tree."""
     if job.monotone and job.settings[setting] in breaking:
         chosen = Setting(setting, job.settings[setting])
         raise InputError(

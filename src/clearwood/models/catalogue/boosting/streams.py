@@ -259,7 +259,7 @@ class _XGBoost:
         name = f"bins-{first.name}-{'all' if kept is None else 'held' if ref else 'kept'}"
         weights = scratch.weight
         if kept is not None and not kept.any():
-            # a library needs a row; it counts for nothing
+            # a library needs a row; it has weight 0
             kept = np.arange(len(scratch)) == 0
             weights = np.zeros(len(scratch), np.float32)
 

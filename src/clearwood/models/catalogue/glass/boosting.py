@@ -115,7 +115,7 @@ def _gain(first: tuple[Index, int], second: tuple[Index, int], g: Floats, h: Flo
 
 
 def _corners(sums: Floats) -> list[Floats]:
-    """Return the four sums beside every pair of thresholds, from sums up to each cell."""
+    """Return the four sums around every pair of thresholds, from sums up to each cell."""
     upper_left = sums[:-1, :-1]
     upper_right = sums[:-1, -1:] - upper_left
     lower_left = sums[-1:, :-1] - upper_left
@@ -159,7 +159,7 @@ def tree_arrays(
     categorical, orders
         Positions of categories, and the order of their bins in each fold and output.
     scale
-        What leaves are multiplied by, beside 1 / folds.
+        What leaves are multiplied by, in addition to 1 / folds.
     """
     n_trees, n_nodes = len(boosted.roots), len(boosted.left)
     sizes = np.diff(np.append(boosted.roots, n_nodes))

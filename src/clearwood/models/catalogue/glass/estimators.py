@@ -167,7 +167,7 @@ class _Glass(Scored):
         self.coefficients_ = curves.coefficients
         self.deviations_, self.freedom_ = curves.deviations, curves.freedom
         if self.deviations_ is not None and loss in ("squared", "gamma"):
-            # what trees explain of the curves' residuals is no noise
+            # what trees explain of the curves' residuals is not noise
             left = float(boosted.curve[boosted.rounds] / max(boosted.curve[0], 1e-300))
             self.deviations_ = self.deviations_ * np.sqrt(min(left, 1.0))
         if self.deviations_ is not None:

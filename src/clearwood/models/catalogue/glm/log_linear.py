@@ -65,8 +65,8 @@ def fit_negative_binomial(
     exposure
         Of each row.
     alpha
-        What half the squared coefficients are multiplied by, beside the log-likelihood divided by
-        the number of events.
+        What half the squared coefficients are multiplied by, in addition to the log-likelihood
+        divided by the number of events.
     name
         Of the learner, for a warning.
 
@@ -185,8 +185,8 @@ class LogLinear(RegressorMixin, BaseEstimator):
     power
         Variance power of Tweedie's distribution, between 1 and 2.
     alpha
-        Weight of the squared penalty, beside the mean deviance of the target divided by its mean:
-        the unit of the target changes the intercept and nothing else.
+        Weight of the squared penalty, in addition to the mean deviance of the target divided by its
+        mean: the unit of the target changes the intercept and nothing else.
 
     Attributes
     ----------

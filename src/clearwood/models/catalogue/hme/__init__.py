@@ -35,7 +35,7 @@ ENTRIES = (
         "expert. For predictions alone compare 'gam' and 'gbm'.",
         reads="Gates and experts are a table of coefficients in the units of the columns "
         "(cw.models.equation); effects, importance and Shapley values are estimated by predicting "
-        "many rows, as a mixture is no sum.",
+        "many rows, as a mixture is not a sum.",
         build=_hme,
         saved_types=types_in(__name__, estimators="HmeClassifier HmePoisson HmeRegressor"),
         defaults={"levels": 2, "ridge": 1.0, "restarts": 5, "max_steps": 200},

@@ -127,7 +127,7 @@ class IsMissing:
         return np.isnan(values).astype(np.float64)[:, None]
 
     def breaks(self) -> Floats:
-        """Return a value beside which the function is constant, as it is for all that are known."""
+        """Return a value around which the function is constant, as it is for all that are known."""
         return np.zeros(1)
 
     def written(self, name: str, levels: tuple[str, ...] = ()) -> str:  # noqa: ARG002

@@ -74,7 +74,7 @@ class _Network(Scored):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # a missing category is a level; numbers are filled by whoever encodes them
+        # a missing category is a level; numbers are imputed by the encoder
         tags.input_tags.allow_nan = len(self.categorical) > 0
         return tags
 
@@ -688,7 +688,7 @@ class _Transformer(_Network):
         heads = check_whole("heads", self.heads, 1, 256)
         if width % heads:
             raise InputError(
-                words(Setting("width", width), " is no multiple of ", Setting("heads", heads)),
+                words(Setting("width", width), " is not a multiple of ", Setting("heads", heads)),
                 parameter="width",
                 value=width,
                 hint=words("set ", Setting("width", heads * max(1, width // heads)), "."),

@@ -162,7 +162,7 @@ def thinned_groups(weight: Floats, most: int) -> Index:
     return np.flatnonzero(np.concatenate([[True], run[1:] > run[:-1]]))
 
 
-#: Why a column has one band beside that of missing values.
+#: Why a column has one band in addition to the one of missing values.
 OneBand = Literal["no value", "one value", "max_bands", "too few", "trend", "equal", "min_gain"]
 
 
@@ -222,7 +222,7 @@ class Bands:
 
     @property
     def n_bands(self) -> int:
-        """How many bands there are beside that of missing values."""
+        """The number of bands without the one of missing values."""
         return len(self.evidence) - 1
 
     @property
