@@ -7,7 +7,7 @@ import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.trees.estimators import CartClassifier, CartRegressor
 from clearwood.models.catalogue.trees.pruning import bump
-from clearwood.models.catalogue.trees.tree import Growth, Presorted, Sample
+from clearwood.models.catalogue.trees.tree import Growth, Presorted, TreeSample
 from clearwood.models.shared.folds import Folds
 
 
@@ -72,7 +72,7 @@ def test_the_size_is_cross_validated_with_the_search_in_every_fold():
 
 def test_without_pruning_no_fold_is_used():
     X, y = checkerboard(60)
-    sample = Sample(X, Presorted(X), y, np.ones(60), np.ones(60), Growth("squared"))
+    sample = TreeSample(X, Presorted(X), y, np.ones(60), np.ones(60), Growth("squared"))
     losses = CartRegressor().fit(X, y)._losses
     assert bump(sample, losses, iter(()), samples=2, prune=False, seed=0).risks.size == 0
 

@@ -9,7 +9,7 @@ import clearwood as cw
 from clearwood import InputError
 from clearwood.models.catalogue.trees import optimal
 from clearwood.models.catalogue.trees.estimators import CartClassifier, CartRegressor
-from clearwood.models.catalogue.trees.tree import Growth, Presorted, Sample
+from clearwood.models.catalogue.trees.tree import Growth, Presorted, TreeSample
 
 
 def table(n=60, seed=0, n_classes=0):
@@ -24,7 +24,7 @@ def table(n=60, seed=0, n_classes=0):
 
 def sample_of(X, y, weight, n_classes=0, least=4, criterion="squared"):
     growth = Growth("gini" if n_classes else criterion, n_classes, min_samples_leaf=least)
-    return Sample(X, Presorted(X, categorical=(2,)), y, weight, weight, growth)
+    return TreeSample(X, Presorted(X, categorical=(2,)), y, weight, weight, growth)
 
 
 def least_risk(sample, depth):

@@ -5,7 +5,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.models.selection.candidates import candidates
-from clearwood.models.selection.wrappers import Problem
+from clearwood.models.selection.wrappers import WrapperProblem
 from clearwood.table import Task
 
 
@@ -70,7 +70,7 @@ def test_one_factor_gives_the_held_out_loss_of_fits(name, options, is_weighted):
     def make(names):
         return cw.learner(name, task="regression", **options)
 
-    problem = Problem(make, data.select(these.names), these, weights)
+    problem = WrapperProblem(make, data.select(these.names), these, weights)
     train, test = these.folds(3)[0]
     quick = problem.held_out(train, test)
     for chosen in ([1, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]):

@@ -17,7 +17,7 @@ from clearwood._shared.errors import InputError
 from clearwood.files import damaged, to_array
 from clearwood.models.files import trusted as _trusted
 
-__all__ = ["PROTOCOL", "Audit", "Refused", "audit"]
+__all__ = ["PROTOCOL", "FileAudit", "Refused", "audit"]
 
 #: The revision of skops' format whose loaders were reviewed for this module.
 PROTOCOL = 2
@@ -46,7 +46,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Audit:
+class FileAudit:
     """The names a stored estimator mentions.
 
     Parameters
@@ -69,7 +69,7 @@ class Audit:
         return tuple(sorted(self.names - _trusted.PLAIN))
 
 
-def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) -> Audit:
+def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) -> FileAudit:
     """List the names in a stored estimator, and which of them are not trusted."""
     if not isinstance(schema, dict) or schema.get("protocol") != PROTOCOL:
         revision = schema.get("protocol") if isinstance(schema, dict) else None
@@ -84,7 +84,7 @@ def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) 
         raise _malformed("it is nested too deeply") from None
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise _malformed(f"a node is not what it should be ({error!r})") from None
-    return Audit(auditor.name(root), frozenset(auditor.names), tuple(sorted(auditor.refused)))
+    return FileAudit(auditor.name(root), frozenset(auditor.names), tuple(sorted(auditor.refused)))
 
 
 def _malformed(what: str) -> InputError:

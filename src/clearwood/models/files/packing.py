@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood.files import damaged, to_array, to_json
-from clearwood.models.files.audit import Audit, Refused, audit
+from clearwood.models.files.audit import FileAudit, Refused, audit
 from clearwood.models.files.integrity import check_structure
 from clearwood.models.files.old_names import with_current_names
 
@@ -109,7 +109,7 @@ class _Tidied:
         return fields
 
 
-def examine(data: bytes, trusted: Iterable[str] = ()) -> Audit:
+def examine(data: bytes, trusted: Iterable[str] = ()) -> FileAudit:
     """List what a stored estimator is made of, without building it."""
     entries = _entries(_with_current_names(data))
     schema = to_json(entries.pop(_SCHEMA), member="the model's description")

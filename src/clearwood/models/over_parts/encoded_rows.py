@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import Draw, InputError, words
 from clearwood._shared.numbers import size
-from clearwood.models.shared.unit import Unit, unit_of_means
+from clearwood.models.shared.unit import TargetUnit, unit_of_means
 from clearwood.parallel import State, over
 from clearwood.table import Column, Encoder, Kind, Part, Parts, Role, Task, row_hashes
 
@@ -44,7 +44,7 @@ class Encoding:
     classes: NDArray[Any] | None
     parts: Parts
     seed: int
-    unit: Unit = field(default_factory=Unit)
+    unit: TargetUnit = field(default_factory=TargetUnit)
 
     @property
     def n_columns(self) -> int:

@@ -10,7 +10,7 @@ from clearwood._shared.errors import Draw, InputError, words
 from clearwood.models.entries.entry import Entry, Job
 from clearwood.models.entries.streams import Newton
 from clearwood.models.over_parts.encoded_rows import Encoding
-from clearwood.models.shared.newton import Curve, Sums, minimum, sums_over
+from clearwood.models.shared.newton import RowLoss, Sums, minimum, sums_over
 from clearwood.parallel import State, over
 from clearwood.table import Part
 
@@ -134,12 +134,12 @@ def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
     # a library's estimator of the right form; its coefficients are replaced below
     shell = entry.build(job).fit(np.zeros((2, encoding.n_columns)), np.array([low, high]))
     if job.task.is_classification:
-        curve, unit = Curve("logistic"), 1.0
+        curve, unit = RowLoss("logistic"), 1.0
         penalty = 0.0 if job.settings["penalty"] == "none" else 1 / (shell.C * total)
         start = float(np.log(mean / (1 - mean)))
     else:
         # as LogLinear does with all rows in memory
-        curve, unit, start = Curve("log", float(shell.model_.power)), float(mean), 0.0
+        curve, unit, start = RowLoss("log", float(shell.model_.power)), float(mean), 0.0
         penalty = float(shell.alpha)
 
     def sums(coefficients: Floats, step: int) -> Sums:
@@ -188,7 +188,7 @@ class _Step:
     """Loss, gradient and second derivatives of one part at some coefficients."""
 
     encoding: Encoding
-    curve: Curve
+    curve: RowLoss
     unit: float
     coefficients: Floats
 

@@ -15,7 +15,7 @@ from clearwood._shared.progress import progress
 from clearwood.models.selection.candidates import Candidates, standardised
 
 __all__ = [
-    "Design",
+    "LassoDesign",
     "copies",
     "cross_validated",
     "design_of",
@@ -46,7 +46,7 @@ _LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class LassoDesign:
     """Whitened blocks and responses, rows scaled by the roots of their weights.
 
     Parameters
@@ -66,9 +66,9 @@ class Design:
     responses: Floats
     n_columns: int
 
-    def take(self, rows: Index) -> "Design":
+    def take(self, rows: Index) -> "LassoDesign":
         """Return some rows."""
-        return Design(self.parts[rows], self.owners, self.responses[rows], self.n_columns)
+        return LassoDesign(self.parts[rows], self.owners, self.responses[rows], self.n_columns)
 
     def by_column(self, values: Floats) -> Floats:
         """Return the largest of the values of each column's parts, none of which is below 0."""
@@ -93,7 +93,7 @@ def lasso(these: Candidates) -> tuple[Floats, Floats]:
     return entered / design.largest, design.by_column(cross_validated(design, these))
 
 
-def design_of(these: Candidates) -> Design:
+def design_of(these: Candidates) -> LassoDesign:
     """Prepare candidates for a lasso.
 
     The parts of a block are scaled down by what the largest of several draws exceeds a single one,
@@ -103,7 +103,7 @@ def design_of(these: Candidates) -> Design:
     sizes = np.bincount(owners, minlength=len(these))
     fair = norm.isf(_LEVEL / 2) / norm.isf(_LEVEL / (2 * sizes))
     root = np.sqrt(these.weights)[:, None]
-    return Design(parts * fair[owners] * root, owners, these.responses * root, len(these))
+    return LassoDesign(parts * fair[owners] * root, owners, these.responses * root, len(these))
 
 
 def path_down(largest: float, least: float | None = None, n: int = _PENALTIES) -> Floats:
@@ -111,7 +111,7 @@ def path_down(largest: float, least: float | None = None, n: int = _PENALTIES) -
     return np.geomspace(largest, _RATIO * largest if least is None else least, n)
 
 
-def entries(design: Design, penalties: Floats) -> Floats:
+def entries(design: LassoDesign, penalties: Floats) -> Floats:
     """Return the penalty of a path at which each column enters, 0 for those that do not."""
     from sklearn.linear_model import enet_path
 
@@ -133,7 +133,7 @@ def entries(design: Design, penalties: Floats) -> Floats:
     return design.by_column(entered)
 
 
-def cross_validated(design: Design, these: Candidates) -> Floats:
+def cross_validated(design: LassoDesign, these: Candidates) -> Floats:
     """Return the size of each coefficient at the penalty with the least held-out error."""
     from sklearn.linear_model import LassoCV, MultiTaskLassoCV
 
@@ -218,7 +218,7 @@ def entering(errors: float, threshold: float, n_columns: int) -> int:
     return max(1, min(n_columns, int(np.sqrt(errors * n_columns / bound))))
 
 
-def _ends(design: Design, entering: int) -> tuple[float, float]:
+def _ends(design: LassoDesign, entering: int) -> tuple[float, float]:
     """Return the largest penalty of a path for halves, and one that lets enough columns enter."""
     full = path_down(design.largest)
     entered = np.sort(entries(design, full))[::-1]
@@ -256,7 +256,7 @@ def knockoffs(these: Candidates) -> Floats:
     first = np.where(swapped[owners], shadow, parts)
     second = np.where(swapped[owners], parts, shadow)
     root = np.sqrt(these.weights)[:, None]
-    both = Design(
+    both = LassoDesign(
         np.hstack([first, second]) * root,
         np.concatenate([owners, owners]),
         these.responses * root,

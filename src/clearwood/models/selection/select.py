@@ -218,10 +218,10 @@ def _wrapped(
     weight: Floats | None,
     make: Callable[[Sequence[str]], Any],
 ) -> Chosen:
-    from clearwood.models.selection.wrappers import Problem, recursive, sequential
+    from clearwood.models.selection.wrappers import WrapperProblem, recursive, sequential
 
     weights = None if weight is None else np.asarray(weight)[these.rows]
-    problem = Problem(make, table.select(these.names).take(these.rows), these, weights)
+    problem = WrapperProblem(make, table.select(these.names).take(these.rows), these, weights)
     n = spec.count(len(these))
     if spec.method.name == "recursive":
         return recursive(problem, n)

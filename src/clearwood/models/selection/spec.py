@@ -17,7 +17,7 @@ _MOST_BY_DEFAULT = 10
 
 
 @dataclass(frozen=True)
-class Setting:
+class MethodOption:
     """An option of a method: its default, and the range that its values lie in.
 
     Parameters
@@ -84,7 +84,7 @@ class Method:
     score: str
     ranks: bool = True
     stops: bool = False
-    settings: Mapping[str, Setting] = field(default_factory=dict)
+    settings: Mapping[str, MethodOption] = field(default_factory=dict)
 
     @property
     def example(self) -> str:
@@ -94,7 +94,7 @@ class Method:
         return f"{self.name}:{next(f'{k}={s.default:g}' for k, s in self.settings.items())}"
 
 
-_FOLDS = {"folds": Setting(3, 2, is_whole=True)}
+_FOLDS = {"folds": MethodOption(3, 2, is_whole=True)}
 
 #: Every method, by name.
 SELECTIONS: Mapping[str, Method] = {
@@ -129,7 +129,7 @@ SELECTIONS: Mapping[str, Method] = {
             title="ReliefF: differences between near rows with other and with the same target",
             family="filter",
             score="ReliefF weight",
-            settings={"neighbours": Setting(10, 1, is_whole=True)},
+            settings={"neighbours": MethodOption(10, 1, is_whole=True)},
         ),
         Method(
             name="mrmr",
@@ -178,7 +178,10 @@ SELECTIONS: Mapping[str, Method] = {
             score="share of the rounds won",
             ranks=False,
             stops=True,
-            settings={"rounds": Setting(50, 10, is_whole=True), "level": Setting(0.05, 0, 1)},
+            settings={
+                "rounds": MethodOption(50, 10, is_whole=True),
+                "level": MethodOption(0.05, 0, 1),
+            },
         ),
         Method(
             name="stability",
@@ -186,7 +189,7 @@ SELECTIONS: Mapping[str, Method] = {
             family="controlled",
             score="share of half-samples",
             stops=True,
-            settings={"errors": Setting(1, 0), "threshold": Setting(0.9, 0.5, 1)},
+            settings={"errors": MethodOption(1, 0), "threshold": MethodOption(0.9, 0.5, 1)},
         ),
         Method(
             name="knockoffs",
@@ -195,7 +198,7 @@ SELECTIONS: Mapping[str, Method] = {
             score="lead over the knockoff",
             ranks=False,
             stops=True,
-            settings={"fdr": Setting(0.2, 0, 1)},
+            settings={"fdr": MethodOption(0.2, 0, 1)},
         ),
     )
 }

@@ -19,7 +19,7 @@ from clearwood._shared.progress import Step, progress, silent
 from clearwood.models.selection.candidates import Candidates
 from clearwood.table import Table, Task
 
-__all__ = ["Problem", "recursive", "sequential"]
+__all__ = ["WrapperProblem", "recursive", "sequential"]
 
 #: Folds by which a recursive search judges columns, and the share of columns removed at a time.
 _FOLDS = 3
@@ -32,7 +32,7 @@ _LEAST_SQUARES = ("ols", "ridge")
 
 
 @dataclass(eq=False)
-class Problem:
+class WrapperProblem:
     """A learner, and the rows that it is to be fitted to.
 
     Parameters
@@ -137,7 +137,9 @@ class Problem:
         )
 
 
-def sequential(problem: Problem, n: int, *, forward: bool, folds: int) -> tuple[Floats, Bools]:
+def sequential(
+    problem: WrapperProblem, n: int, *, forward: bool, folds: int
+) -> tuple[Floats, Bools]:
     """Add or remove one column after the other, by the mean loss over held-out folds.
 
     Of p columns, n forward steps fit the learner p + (p - 1) + ... times for each fold, and
@@ -211,7 +213,7 @@ class _LeastSquares:
         return np.asarray(self.means[-1] + (self.held_out[:, own] - self.means[own]) @ coefficients)
 
 
-def _least_squares(problem: Problem, train: Index, test: Index) -> _LeastSquares | None:
+def _least_squares(problem: WrapperProblem, train: Index, test: Index) -> _LeastSquares | None:
     """Prepare fits of a learner that is least squares; None for others, which are fitted again.
 
     A column is encoded in the same way whatever the others are.
@@ -242,7 +244,7 @@ def _least_squares(problem: Problem, train: Index, test: Index) -> _LeastSquares
 class _Shuffled(BaseEstimator):
     """The learner for a matrix of cells, with what shuffling a column costs on held-out rows."""
 
-    def __init__(self, problem: Problem, step: Step = silent) -> None:
+    def __init__(self, problem: WrapperProblem, step: Step = silent) -> None:
         self.problem, self.step = problem, step
 
     def __sklearn_clone__(self) -> Self:
@@ -271,7 +273,7 @@ class _Shuffled(BaseEstimator):
         return self
 
 
-def recursive(problem: Problem, n: int) -> tuple[Floats, Bools]:
+def recursive(problem: WrapperProblem, n: int) -> tuple[Floats, Bools]:
     """Remove the columns whose shuffling costs least, a tenth of them at a time.
 
     Returns

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 
-__all__ = ["Curve", "Sums", "minimum", "sparse_minimum", "sums_over", "warn_not_converged"]
+__all__ = ["RowLoss", "Sums", "minimum", "sparse_minimum", "sums_over", "warn_not_converged"]
 
 
 #: Steps of a fit, and halvings of one that goes too far.
@@ -28,7 +28,7 @@ _BLOCK = 32_768
 
 
 @dataclass(frozen=True)
-class Curve:
+class RowLoss:
     """The loss of a row as a function of its linear score, with two derivatives.
 
     Parameters
@@ -77,7 +77,7 @@ class Sums:
     second: Floats
 
 
-def sums_over(X: Floats, y: Floats, weight: Floats, curve: Curve, coefficients: Floats) -> Sums:
+def sums_over(X: Floats, y: Floats, weight: Floats, curve: RowLoss, coefficients: Floats) -> Sums:
     """Add up losses and their derivatives over rows."""
     size = X.shape[1] + 1
     loss, gradient, second = 0.0, np.zeros(size), np.zeros((size, size))
@@ -112,7 +112,7 @@ def minimum(
     Examples
     --------
     >>> X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([1.0, 3.0, 5.0, 3.0])
-    >>> curve = Curve("log")
+    >>> curve = RowLoss("log")
     >>> found = minimum(
     ...     lambda beta, _: sums_over(X, y, np.ones(4), curve, beta), np.zeros(2), 0.0, name="glm"
     ... )
@@ -179,7 +179,7 @@ def sparse_minimum(
     Examples
     --------
     >>> X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0.0, 1.0, 1.0, 1.0])
-    >>> curve = Curve("logistic")
+    >>> curve = RowLoss("logistic")
     >>> def sums(beta, step):
     ...     return sums_over(X, y, np.ones(4), curve, beta)
     >>> sparse_minimum(

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood.table import Task
 
-__all__ = ["Unit", "multiplies", "multiply", "unit_of", "unit_of_means"]
+__all__ = ["TargetUnit", "multiplies", "multiply", "unit_of", "unit_of_means"]
 
 
 @dataclass(frozen=True)
-class Unit:
+class TargetUnit:
     """What exposures and targets are divided by for a fit.
 
     Parameters
@@ -46,7 +46,7 @@ class Unit:
 
 def unit_of(
     task: Task, estimator: Any, target: NDArray[Any], weight: Floats | None, exposure: Floats | None
-) -> Unit:
+) -> TargetUnit:
     """Return the unit of a fit to rows.
 
     Parameters
@@ -71,10 +71,10 @@ def unit_of(
     547.5
     """
     if task.is_classification or (exposure is None and task is not Task.AMOUNT):
-        return Unit()
+        return TargetUnit()
     shares = np.ones(len(target)) if weight is None else weight
     if not shares.any():
-        return Unit()
+        return TargetUnit()
     used = shares > 0
     each = None
     if exposure is not None:
@@ -82,19 +82,19 @@ def unit_of(
     return unit_of_means(task, estimator, each, float(np.average(target, weights=shares)))
 
 
-def unit_of_means(task: Task, estimator: Any, exposure: float | None, target: float) -> Unit:
+def unit_of_means(task: Task, estimator: Any, exposure: float | None, target: float) -> TargetUnit:
     """Return the unit of a fit to rows with a mean exposure, if any, and a mean target."""
     if getattr(estimator, "takes_any_unit", False):
-        return Unit()
+        return TargetUnit()
     each = 1.0 if exposure is None else exposure
     if multiplies(estimator):
         if task is Task.COUNT:  # counts stay counts, which have no unit
-            return Unit(each, 1 / each)
-        return Unit(each, target if task is Task.AMOUNT and target > 0 else 1.0)
+            return TargetUnit(each, 1 / each)
+        return TargetUnit(each, target if task is Task.AMOUNT and target > 0 else 1.0)
     if task is Task.COUNT and exposure is not None and target > 0:
         # the weights add up to the number of events, however many rows a policy is cut into
-        return Unit(1 / target)
-    return Unit(each)
+        return TargetUnit(1 / target)
+    return TargetUnit(each)
 
 
 def multiplies(estimator: Any) -> bool:

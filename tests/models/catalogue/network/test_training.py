@@ -5,7 +5,7 @@ import pytest
 
 from clearwood import InputError
 from clearwood.models.catalogue.network.estimators import NetworkClassifier, NetworkRegressor
-from clearwood.models.catalogue.network.plan import Plan, held_out_rows
+from clearwood.models.catalogue.network.plan import TrainingPlan, held_out_rows
 from clearwood.models.catalogue.network.torch_extra import one_thread
 
 torch = pytest.importorskip("torch")
@@ -210,7 +210,7 @@ def test_weight_decay_of_adam_is_a_penalty_and_that_of_adamw_is_not():
     codes, weight = np.empty((300, 0), np.int64), np.ones(300)
     samples = training.Samples(x[:, None], codes, y, weight)
     decay = 1.0
-    plan = Plan("adam", 0.05, 0.9, decay, "cosine", 300, 300, 1, 0.0)
+    plan = TrainingPlan("adam", 0.05, 0.9, decay, "cosine", 300, 300, 1, 0.0)
     training.train(network, samples, np.empty(0, np.intp), plan, "gaussian", 0)
     slope = float(network.straight.weight.detach())
     assert slope == pytest.approx(2 / (1 + decay / 2), abs=1e-3)
@@ -221,7 +221,7 @@ def test_members_are_trained_as_if_each_were_alone():
     X, y = rows(60)
     X = X[:, :2]
     samples = training.Samples(X, np.empty((60, 0), np.int64), y, np.ones(60))
-    plan = Plan("adam", 0.01, 0.9, 0.01, "cosine", 20, 3, 1, 0.0)
+    plan = TrainingPlan("adam", 0.01, 0.9, 0.01, "cosine", 20, 3, 1, 0.0)
     shape = {"n_numbers": 2, "levels": [], "widths": [], "n_outputs": 1, **LAYERS}
     both = modules.Mlp(members=2, **shape)
     modules.initialise(both, torch.Generator().manual_seed(0), [0.0])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.messages import tell
-from clearwood.models.shared.newton import Curve, minimum, sums_over
+from clearwood.models.shared.newton import RowLoss, minimum, sums_over
 
 __all__ = ["DISTRIBUTIONS", "LogLinear", "NegativeBinomial", "fit_negative_binomial"]
 
@@ -243,7 +243,7 @@ class LogLinear(RegressorMixin, BaseEstimator):
         else:
             # the library's own solvers stop short of the minimum
             self.model_.fit(np.zeros((2, matrix.shape[1])), np.ones(2))
-            curve = Curve("log", power)
+            curve = RowLoss("log", power)
             found = minimum(
                 lambda coefficients, _: sums_over(matrix, target, weight, curve, coefficients),
                 np.zeros(matrix.shape[1] + 1),

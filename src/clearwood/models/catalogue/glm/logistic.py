@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.shared.newton import (
-    Curve,
+    RowLoss,
     Sums,
     minimum,
     sparse_minimum,
@@ -119,7 +119,7 @@ class _Rows:
     def sums(self, shape: tuple[int, ...]) -> Callable[[Floats, int], Sums]:
         """Return the sums of coefficients, of shape (outputs, columns and constant) when flat."""
         if self.n_classes == 2:
-            target, curve = self.codes.astype(np.float64), Curve("logistic")
+            target, curve = self.codes.astype(np.float64), RowLoss("logistic")
             return lambda coefficients, _: sums_over(
                 self.matrix, target, self.weight, curve, coefficients
             )

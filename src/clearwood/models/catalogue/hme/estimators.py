@@ -18,7 +18,7 @@ from clearwood._shared.names import short_name
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
-from clearwood.models.catalogue.hme.mixture import Family, Mixture, Options, fit_mixture
+from clearwood.models.catalogue.hme.mixture import Family, Mixture, MixtureOptions, fit_mixture
 from clearwood.models.shared.rows import (
     check_classes,
     check_counts,
@@ -170,7 +170,7 @@ class _Hme(BaseEstimator):
 
     def _fit(self, X: Floats, target: Floats, weight: Floats, family: Family) -> Self:
         """Fit the mixture; the target has the shape (rows, outputs)."""
-        options = Options(
+        options = MixtureOptions(
             levels=check_whole("levels", self.levels, 1, 4),
             ridge=check_real("ridge", self.ridge, 0.0, strict=True),
             restarts=check_whole("restarts", self.restarts, 1),

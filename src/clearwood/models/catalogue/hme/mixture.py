@@ -17,7 +17,7 @@ from scipy.special import expit, gammaln, log_expit, softmax
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 
-__all__ = ["Family", "Mixture", "Options", "fit_mixture"]
+__all__ = ["Family", "Mixture", "MixtureOptions", "fit_mixture"]
 
 Family = Literal["gaussian", "poisson", "classes"]
 #: Its value, and first and second derivatives in the scores, of shape (rows, outputs).
@@ -78,7 +78,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class Options:
+class MixtureOptions:
     """How a mixture is fitted."""
 
     levels: int
@@ -220,7 +220,7 @@ def fit_mixture(
     target: Floats,
     weight: Floats,
     family: Family,
-    options: Options,
+    options: MixtureOptions,
     rng: np.random.Generator,
     step: Step = silent,
 ) -> Mixture:

@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
 from clearwood.models.catalogue.gam.trust import trusted_ends
-from clearwood.models.catalogue.mars.terms import Draw, Search, Selection, spread_of_draws
+from clearwood.models.catalogue.mars.terms import Draw, Search, TermSelection, spread_of_draws
 from clearwood.models.shared.response import FamilyName
 from clearwood.models.shared.rows import (
     check_choice,
@@ -190,7 +190,11 @@ class _Mars(Scored):
         return search, rows, weight
 
     def _keep(
-        self, selection: Selection, score: tuple[Floats, Floats], link: Link, spread: Spread | None
+        self,
+        selection: TermSelection,
+        score: tuple[Floats, Floats],
+        link: Link,
+        spread: Spread | None,
     ) -> None:
         """Record the fit: the terms, their coefficients and the score that they make up."""
         constant, coefficients = score

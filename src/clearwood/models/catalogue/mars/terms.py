@@ -22,8 +22,8 @@ __all__ = [
     "IsMissing",
     "Product",
     "Search",
-    "Selection",
     "Stacked",
+    "TermSelection",
     "generalised_error",
     "prune",
     "spread_of_draws",
@@ -162,7 +162,7 @@ Product = tuple[tuple[int, ...], tuple[Factor, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class TermSelection:
     """The terms that stay, their least-squares fit and its error.
 
     Parameters
@@ -259,7 +259,7 @@ class Search:
     ranges: Floats
     n_jobs: int = 1
 
-    def __call__(self, X: Floats, response: Floats, weight: Floats) -> Selection:
+    def __call__(self, X: Floats, response: Floats, weight: Floats) -> TermSelection:
         """Search for products and choose among them.
 
         Parameters
@@ -294,7 +294,7 @@ class Search:
         beta = np.linalg.lstsq(design / norms, centred, rcond=None)[0] / norms[:, None]
         rss = float(np.sum((centred - design @ beta) ** 2))
         gcv, freedom = generalised_error(rss, n, len(kept), self.penalty)
-        return Selection(
+        return TermSelection(
             products=tuple(self._product(found, term) for term in kept[1:]),
             constant=beta[0] + mean,
             coefficients=beta[1:],

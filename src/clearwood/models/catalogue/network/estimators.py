@@ -13,7 +13,7 @@ from clearwood.files import damaged
 from clearwood.models.catalogue.network.plan import (
     OPTIMIZERS,
     SCHEDULES,
-    Plan,
+    TrainingPlan,
     centre_and_spread,
     checked_grid,
     embedding_widths,
@@ -80,7 +80,7 @@ class _Network(Scored):
 
     # Settings
 
-    def _plan(self, n_rows: int) -> tuple[Plan, float]:
+    def _plan(self, n_rows: int) -> tuple[TrainingPlan, float]:
         """Check the settings of the training; also return the share of rows to hold out."""
         classes = min(3, len(getattr(self, "classes_", [0])))
         usual = usual_settings(
@@ -101,7 +101,7 @@ class _Network(Scored):
                 hint=words("set ", Setting("early_stopping", value=True), "."),
             )
         settings: Any = self
-        plan = Plan(
+        plan = TrainingPlan(
             optimizer=check_choice("optimizer", settings.optimizer, OPTIMIZERS),
             learning_rate=check_real("learning_rate", settings.learning_rate, 0, strict=True),
             momentum=check_real("momentum", settings.momentum, 0, 0.9999),

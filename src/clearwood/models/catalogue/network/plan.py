@@ -14,7 +14,7 @@ from clearwood._shared.numbers import count
 __all__ = [
     "OPTIMIZERS",
     "SCHEDULES",
-    "Plan",
+    "TrainingPlan",
     "centre_and_spread",
     "checked_grid",
     "embedding_widths",
@@ -45,7 +45,7 @@ _FEWEST_HELD_OUT = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """Settings of the training loop, with a value for each."""
 
     optimizer: str

@@ -20,9 +20,9 @@ from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
 from clearwood.models.catalogue.network.modules import Embedded, Linears, NonNegative, use_generator
-from clearwood.models.catalogue.network.plan import Plan
+from clearwood.models.catalogue.network.plan import TrainingPlan
 
-__all__ = ["LOSSES", "Curve", "Samples", "train"]
+__all__ = ["LOSSES", "LossHistory", "Samples", "train"]
 
 #: The share of all steps over which the learning rate of "cosine" rises from zero.
 _WARM_UP = 0.1
@@ -84,7 +84,7 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LossHistory:
     """What happened in each epoch; validation losses are NaN where no rows were held out."""
 
     training: Floats
@@ -94,8 +94,8 @@ class Curve:
 
 
 def train(
-    network: Embedded, samples: Samples, held_out: Index, plan: Plan, family: str, seed: int
-) -> Curve:
+    network: Embedded, samples: Samples, held_out: Index, plan: TrainingPlan, family: str, seed: int
+) -> LossHistory:
     """Fit a network in place, and leave it with the weights of its best epoch.
 
     Parameters
@@ -165,7 +165,7 @@ def train(
         network.load_state_dict(kept)
     if not all(bool(torch.isfinite(value).all()) for value in network.state_dict().values()):
         raise _diverged(plan, best_epoch)
-    return Curve(np.array(training), np.array(validation), np.array(rates), best_epoch)
+    return LossHistory(np.array(training), np.array(validation), np.array(rates), best_epoch)
 
 
 def _mean_losses(network: Embedded, rows: Any, family: str) -> Tensor:
@@ -184,12 +184,12 @@ def _mean_loss(network: Embedded, rows: Any, family: str) -> Tensor:
     return (weight * LOSSES[family](score, target)).mean()
 
 
-def _check(loss: float, plan: Plan, epoch: int) -> None:
+def _check(loss: float, plan: TrainingPlan, epoch: int) -> None:
     if not math.isfinite(loss):
         raise _diverged(plan, epoch)
 
 
-def _diverged(plan: Plan, epoch: int) -> InputError:
+def _diverged(plan: TrainingPlan, epoch: int) -> InputError:
     return InputError(
         words(
             f"the training diverged: the loss is not a finite number in epoch {epoch + 1}, with ",
@@ -209,7 +209,7 @@ def _copied(network: Embedded) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _optimizer(network: Embedded, plan: Plan) -> torch.optim.Optimizer:
+def _optimizer(network: Embedded, plan: TrainingPlan) -> torch.optim.Optimizer:
     """Make the optimiser; constants, scales and single vectors are not shrunk.
 
     Neither are the roots of weights that keep a direction: a penalty on their squares would be one
@@ -238,7 +238,7 @@ def _optimizer(network: Embedded, plan: Plan) -> torch.optim.Optimizer:
 class _Rate:
     """The learning rate from step to step."""
 
-    def __init__(self, plan: Plan, n_steps: int) -> None:
+    def __init__(self, plan: TrainingPlan, n_steps: int) -> None:
         self.plan, self.n_steps, self.step = plan, max(n_steps, 1), 0
         self.factor, self.best, self.waited = 1.0, math.inf, 0
 

@@ -21,7 +21,7 @@ from clearwood.models.catalogue.trees.pruning import (
     held_out,
     risks,
 )
-from clearwood.models.catalogue.trees.tree import CartTree, Growth, Presorted, Sample
+from clearwood.models.catalogue.trees.tree import CartTree, Growth, Presorted, TreeSample
 from clearwood.models.shared.folds import Folds
 from clearwood.models.shared.response import FAMILIES, FamilyName
 from clearwood.models.shared.rows import check_size, check_whole
@@ -122,7 +122,7 @@ class _Cart(BaseEstimator):
         """Return the rows sorted."""
         return Presorted(matrix, categorical=self.categorical, monotone=self.monotone)
 
-    def _fit(self, sample: Sample) -> None:
+    def _fit(self, sample: TreeSample) -> None:
         """Grow the tree, prune it and keep it with the values of its predictions."""
         self.penalty_ = 0.0
         if self.optimal:
@@ -151,7 +151,7 @@ class _Cart(BaseEstimator):
             full = self._optimal(sample, full)
         self.tree_ = replace(full, value=self._values(full))
 
-    def _optimal(self, sample: Sample, pruned: CartTree) -> CartTree:
+    def _optimal(self, sample: TreeSample, pruned: CartTree) -> CartTree:
         """Return the best tree of a depth where its cross-validated loss is below the pruned one's.
 
         The pruned tree's is the least of many losses, so rather too small a bound.
@@ -177,7 +177,7 @@ class _Cart(BaseEstimator):
         rows = np.flatnonzero(sample.cover > 0)
         return best_tree(sample, rows, best, seed=self.random_state)
 
-    def _check_optimal(self, sample: Sample) -> None:
+    def _check_optimal(self, sample: TreeSample) -> None:
         """Refuse settings that the search for the best tree does not know."""
         growth = sample.growth
         reasons = {
@@ -202,7 +202,7 @@ class _Cart(BaseEstimator):
                 value=self.optimal,
             )
 
-    def _risks(self, sample: Sample) -> tuple[Floats, Floats]:
+    def _risks(self, sample: TreeSample) -> tuple[Floats, Floats]:
         """Cross-validate every penalty; the trees of the folds use the sorted rows again."""
         results = []
         for train, test in self._split(sample):
@@ -214,7 +214,7 @@ class _Cart(BaseEstimator):
             results.append(held_out(tree, leaves, losses, sample.weight[test], self.penalties_))
         return risks(results)
 
-    def _split(self, sample: Sample) -> Iterator[tuple[Index, Index]]:
+    def _split(self, sample: TreeSample) -> Iterator[tuple[Index, Index]]:
         """Return the folds, those of classes stratified where each has two rows or more."""
         counted = np.flatnonzero(sample.cover > 0)
         y = sample.target[counted]
@@ -330,7 +330,7 @@ class CartRegressor(RegressorMixin, _Cart):
             mean, weight = _prior(criterion, target, cover)
             growth = Growth(criterion, prior_mean=mean, prior_weight=weight, **limits)
         self.criterion_ = criterion
-        self._fit(Sample(matrix, rows, target, cover, cover, growth))
+        self._fit(TreeSample(matrix, rows, target, cover, cover, growth))
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -488,7 +488,9 @@ class CartClassifier(ClassifierMixin, _Cart):
             risk_scale=2.0 if self._by_share else 1.0,
             **self._limits(),
         )
-        sample = Sample(matrix, rows, codes.astype(float), cover * altered[codes], cover, growth)
+        sample = TreeSample(
+            matrix, rows, codes.astype(float), cover * altered[codes], cover, growth
+        )
         self._fit(sample)
         return self
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.models.catalogue.trees.tree import CartTree, Growth, Sample, bit_set
+from clearwood.models.catalogue.trees.tree import CartTree, Growth, TreeSample, bit_set
 from clearwood.models.shared.response import FAMILIES, FamilyName
 
 __all__ = ["DEPTHS", "best_tree"]
@@ -45,7 +45,7 @@ class _Node:
     children: "list[_Node]" = field(default_factory=list)
 
 
-def best_tree(sample: Sample, rows: Index, depth: int, *, seed: int) -> CartTree:
+def best_tree(sample: TreeSample, rows: Index, depth: int, *, seed: int) -> CartTree:
     """Return the tree of at most so many levels with the least risk on the rows.
 
     Parameters
@@ -68,7 +68,7 @@ def best_tree(sample: Sample, rows: Index, depth: int, *, seed: int) -> CartTree
     return _as_tree(sample, rows, root, questions, left, missing)
 
 
-def _useful_questions(sample: Sample, rows: Index, seed: int) -> list[_Question]:
+def _useful_questions(sample: TreeSample, rows: Index, seed: int) -> list[_Question]:
     """Return the questions that trees of the rows and of samples of them gain most by."""
     rng = np.random.default_rng(seed)
     gains: dict[_Question, float] = {}
@@ -88,7 +88,7 @@ def _useful_questions(sample: Sample, rows: Index, seed: int) -> list[_Question]
     return sorted(gains, key=lambda question: -gains[question])[:MOST_QUESTIONS]
 
 
-def _goes_left(sample: Sample, rows: Index, question: _Question) -> tuple[Bools, bool]:
+def _goes_left(sample: TreeSample, rows: Index, question: _Question) -> tuple[Bools, bool]:
     """Return which rows go left, missing values with the majority, and which side that is."""
     values = sample.X[rows, question.column]
     if question.categories is None:
@@ -101,7 +101,7 @@ def _goes_left(sample: Sample, rows: Index, question: _Question) -> tuple[Bools,
     return np.where(known, left, majority_left), majority_left
 
 
-def _sums(sample: Sample, rows: Index) -> Floats:
+def _sums(sample: TreeSample, rows: Index) -> Floats:
     """Return what is added up over rows: counts, weights, then targets or the other classes."""
     weight, target = sample.weight[rows], sample.target[rows]
     if sample.growth.n_classes:
@@ -203,7 +203,7 @@ class _Search:
 
 
 def _as_tree(
-    sample: Sample,
+    sample: TreeSample,
     rows: Index,
     root: _Node,
     questions: list[_Question],
@@ -285,7 +285,7 @@ _SURROGATES = {
 }
 
 
-def _leaf(sample: Sample, rows: Index) -> tuple[Floats, float]:
+def _leaf(sample: TreeSample, rows: Index) -> tuple[Floats, float]:
     """Return the value and the risk of rows as a leaf."""
     weight, target = sample.weight[rows], sample.target[rows]
     if sample.growth.n_classes:

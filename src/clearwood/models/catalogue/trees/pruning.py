@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.models.catalogue.trees.tree import CartTree, Sample
+from clearwood.models.catalogue.trees.tree import CartTree, TreeSample
 
 __all__ = ["Bumped", "HeldOut", "bump", "choose", "geometric_middles", "held_out", "risks", "sizes"]
 
@@ -194,7 +194,7 @@ class _Sequence:
 
 
 def bump(
-    sample: Sample,
+    sample: TreeSample,
     losses: Losses,
     folds: Iterable[tuple[Index, Index]],
     *,
@@ -250,7 +250,7 @@ def bump(
     return Bumped(kept.tree.pruned(float(kept.penalties[places[0]])), int(best[0]), risk)
 
 
-def _sequences(sample: Sample, rows: Index, samples: int, seed: int) -> list[_Sequence]:
+def _sequences(sample: TreeSample, rows: Index, samples: int, seed: int) -> list[_Sequence]:
     """Grow a tree on the rows and one on each bootstrap sample of them."""
     rng = np.random.default_rng(seed)
     inside = np.zeros(len(sample.target))
@@ -263,7 +263,7 @@ def _sequences(sample: Sample, rows: Index, samples: int, seed: int) -> list[_Se
 
 
 def _best(
-    sample: Sample, rows: Index, sequences: list[_Sequence], losses: Losses, counts: Index
+    sample: TreeSample, rows: Index, sequences: list[_Sequence], losses: Losses, counts: Index
 ) -> tuple[Index, Index]:
     """Return, for each number of leaves, the best tree and the place in its sequence."""
     totals, places = [], []

@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.kernels import cart_leaves, grow_cart, weakest_links
 from clearwood.models.shared.score import TreeArrays
 
-__all__ = ["MOST_NODES", "CartTree", "Growth", "Presorted", "Sample", "bit_set", "plain_tree"]
+__all__ = ["MOST_NODES", "CartTree", "Growth", "Presorted", "TreeSample", "bit_set", "plain_tree"]
 
 
 # A tree with surrogates as a tree of ordinary splits, with the same prediction for every row.
@@ -483,7 +483,7 @@ class Presorted:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TreeSample:
     """Rows, sorted once, with their target and their weights."""
 
     X: Floats
