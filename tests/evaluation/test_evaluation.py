@@ -516,7 +516,7 @@ def two_classes(seed, *, n=600, shift=0.0):
 
 
 def test_miscalibration_is_in_the_summary():
-    """The new rows have far more of one class than the rows of the fit."""
+    """The new rows have far more of one class than the training rows."""
     model = cw.learner("logistic").fit(two_classes(0, n=3000))
     fine, later = (cw.evaluate(model, two_classes(2, n=3000, shift=s)) for s in (0.0, 1.5))
     assert fine.miscalibrated == ()

@@ -320,7 +320,7 @@ def bad(match, credit, **options):
         ("rising numbers", {"protected": "income", "cut_points": [2, 1]}),
         ("has levels", {"protected": "sex", "cut_points": {"sex": [1]}}),
         ("no protected column holds numbers", {"protected": "sex", "cut_points": [1]}),
-        ("is no group", {"reference": "x"}),
+        ("is not a group", {"reference": "x"}),
         ("there is no decision", {"reference": "best"}),
         ("has 2", {"reference": "plain"}),
         ("min_rows=1", {"min_rows": 1}),

@@ -28,7 +28,7 @@ def stand_ins(
     without them errs at least 20 times as often, for all groups or for one of them, or where they
     explain 98 % of the variance of a protected number; at least 10 rows have to be in a group and
     10 outside it. Columns that are merely associated with the protected one, such as height with
-    sex, are no stand-ins: `clearwood.fairness.proxies` measures these.
+    sex, are not stand-ins: `clearwood.fairness.proxies` measures these.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from clearwood.table import Column, Kind, Table, as_table, identical_rows
 __all__ = ["Twins", "drawn_anew", "some_sets", "twins"]
 
 #: Twins matter where they are this share of the rows, and where this share of the rows would be
-#: different ones if rows were drawn anew.
+#: different ones if rows were resampled.
 LEAST_SHARE = 0.05
 #: A correlation of the targets of twins that is smaller hardly changes an estimate.
 LEAST_AGREEMENT = 0.02
@@ -40,7 +40,7 @@ class Twins(Result):
     largest
         The most rows with the same features.
     n_distinct_expected
-        How many different rows there would be if all rows were drawn anew from the distribution of
+        How many different rows there would be if all rows were resampled from the distribution of
         the columns, estimated by small trees: about as many where columns have few levels, many
         more where twins are the same person or thing. None where twins are few.
     agreement
@@ -114,12 +114,12 @@ def twins(data: Any, *, test: Any = None, seed: int = 0) -> Twins:
     Rows of the same person, or rows entered twice, are often identical in all features. If
     resampling separates them, a model is tested on rows whose twins it was fitted to, and looks
     better than it is for new people. ``clearwood.read(..., group="identical rows")`` keeps twins
-    together. In a table of few categories many rows are identical by chance, which is no problem.
+    together. In a table of few categories many rows are identical by chance.
 
     Parameters
     ----------
     data
-        A table; weight, group and time columns are no features.
+        A table; weight, group and time columns are not features.
     test
         Rows that a model is tested on. If they have twins in the table, the model may have been
         fitted to them.

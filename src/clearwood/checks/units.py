@@ -25,7 +25,7 @@ LEAST_AGREEMENT = 0.05
 _LEVEL = 0.001
 #: Single columns that are looked at, and where several columns are not searched for units.
 _MOST_CANDIDATES, _MOST_COLUMNS, _MOST_ROWS = 6, 60, 20_000
-#: Columns together are units if rows drawn anew have more different values, by this share of rows.
+#: Columns together are units if resampled rows have more different values, by this share of rows.
 _LEAST_UNEXPECTED = 0.2
 
 
@@ -175,7 +175,7 @@ def _together(table: Table, rng: np.random.Generator) -> tuple[tuple[str, ...], 
     """Return the features that are the same in rows of a unit, found by leaving out the others.
 
     Columns leave one by one: the one without which rows are identical most often, compared with
-    rows that are drawn anew.
+    resampled rows.
     """
     columns = [table.column(name) for name in table.features]
     if not 2 <= len(columns) <= _MOST_COLUMNS or table.n_rows > _MOST_ROWS:

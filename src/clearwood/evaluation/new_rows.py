@@ -254,9 +254,9 @@ def in_roles(data: Table, schema: Schema) -> Table:
     'accidents'
     """
     if data.target is None and schema.target in data.names:
-        beside = (Role.TARGET, Role.EXPOSURE, Role.WEIGHT, Role.GROUP)
+        others = (Role.TARGET, Role.EXPOSURE, Role.WEIGHT, Role.GROUP)
         roles = {
-            c.name: c.role for c in schema.columns if c.role in beside and c.name in data.names
+            c.name: c.role for c in schema.columns if c.role in others and c.name in data.names
         }
         data = replace(data, roles={**data.roles, **roles}, task=schema.task)
     if data.target is not None:

@@ -37,7 +37,7 @@ from clearwood.table import Parts, Role, Schema, Table, Task, row_hashes
 
 __all__ = ["EvaluatedParts", "evaluate_parts"]
 
-#: Columns that are read beside the features of the model.
+#: Columns that are read as well as the features of the model.
 _BESIDE = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE, Role.GROUP)
 
 

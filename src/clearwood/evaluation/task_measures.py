@@ -1,4 +1,4 @@
-"""Measures of predictions beside the loss, each with an interval."""
+"""Measures of predictions as well as the loss, each with an interval."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

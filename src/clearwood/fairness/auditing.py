@@ -383,7 +383,7 @@ def _references(reference: Any, singles: Sequence[Grouping], *, has_decision: bo
             raise bad_value(
                 "reference",
                 reference,
-                "it is no group of a protected column",
+                "it is not a group of a protected column",
                 hint=did_you_mean(str(reference), ["largest", "best", *names]),
             )
 
@@ -499,7 +499,7 @@ def _sensitivity_of(
 def _notes(audited: Audited, groups: Sequence[GroupMeasures], undecided: bool) -> tuple[str, ...]:  # noqa: FBT001
     """Return what the reader should know about the rows and groups."""
     notes = list(audited.notes)
-    if audited.source == "rows of the fit" and audited.truth is not None:
+    if audited.source == "training rows" and audited.truth is not None:
         notes.append(
             "the rows may be those of the fit, on which errors are too small: rates of errors, "
             "losses and observed / expected are better than on new rows; means and ratios of "

@@ -33,7 +33,7 @@ class Causes:
     proxies
         Columns that stand for protected ones.
     alternatives
-        The model beside rivals.
+        The model compared with rivals.
     notes
         What could not be computed, and why.
     n_refits

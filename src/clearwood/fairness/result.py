@@ -64,7 +64,7 @@ class Audit(Result):
     proxies
         Columns that stand for protected ones.
     alternatives
-        The model beside rivals: unaware, free of the protected columns, in parity.
+        The model compared with rivals: unaware, free of the protected columns, in parity.
     n_refits
         How many refits intervals of parts of the gap are from.
     own
@@ -87,7 +87,7 @@ class Audit(Result):
     >>> data = cw.datasets.insurance(1000)
     >>> audit = cw.audit(cw.learner("glm").fit(data), data)
     >>> audit.protected, audit.source
-    (('gender',), 'rows of the fit')
+    (('gender',), 'training rows')
     """
 
     learner: str
@@ -154,7 +154,7 @@ class Audit(Result):
         )
 
     def own_measures(self, measured: GroupMeasures) -> GroupMeasures | None:
-        """Return the measures of the model itself beside those of the folds; None without any."""
+        """Return the measures of the model itself next to those of the folds; None without any."""
         return next(
             (own for one, own in zip(self.groups, self.own, strict=False) if one is measured), None
         )

@@ -165,7 +165,7 @@ def share_outside(columns: Sequence[Column], member: Index, other: Index, weight
     Parameters
     ----------
     columns
-        The columns beside the protected ones.
+        The columns that are not protected.
     member, other
         The rows of the group, and those that are given its level.
     weights

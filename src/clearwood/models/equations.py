@@ -58,7 +58,7 @@ def equation(model: Any) -> Any:
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]
     listing = model.estimator_.equation(names, levels)
-    # shares are of what the rows of the fit counted by, which the estimator does not know by name
+    # shares are of what the training rows counted by, which the estimator does not know by name
     by = model.training_.get("counted_by", "rows")
     written: Result = replace(listing, counted_by=by) if hasattr(listing, "counted_by") else listing
     return written

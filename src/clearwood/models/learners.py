@@ -108,7 +108,7 @@ def learner(
         equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
         second.
     select
-        Choose columns from the rows of the fit before the model sees them: a method, perhaps with
+        Choose columns from the training rows before the model sees them: a method, perhaps with
         the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
         (`clearwood.models.SELECTIONS`). All columns are used when None.
     rebalance
@@ -190,7 +190,7 @@ class Learner(TableModel):
         equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
         second.
     select
-        Choose columns from the rows of the fit before the model sees them: a method, perhaps with
+        Choose columns from the training rows before the model sees them: a method, perhaps with
         the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
         (`clearwood.models.SELECTIONS`). All columns are used when None.
     rebalance

@@ -205,7 +205,7 @@ def test_files_are_read_by_their_path(tmp_path):
         ([("a", "b", "c")], "is not an edge"),
         (["ab"], "'ab' is not an edge"),
         ([("a", None)], "None cannot be the name of a node"),
-        ({"a": 1.5}, "no list of names"),
+        ({"a": 1.5}, "not a list of names"),
         ([(1, "1")], "two nodes with one name"),
         (3, "cannot be made from int"),
         (b"a -> b", "cannot be made from bytes"),

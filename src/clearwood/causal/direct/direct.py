@@ -453,10 +453,10 @@ def _refitted(
         )
     training = Training(explanation.model, explanation.data, None)
     points, draws, seed = options.points, options.n_refits, options.seed
-    # rows are drawn for each imputed table anew
+    # rows are drawn again for each imputed table
     rng = np.random.default_rng([seed, 1, place] if place else [seed, 1])
     results = []
-    with progress("fitting anew", total=draws) as step:
+    with progress("fitting again", total=draws) as step:
         for _ in range(draws):
             chosen = _drawn(rng, explanation.data, points)
             again = Explanation(

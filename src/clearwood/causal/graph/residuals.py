@@ -31,7 +31,7 @@ class Left:
     predicted
         The predictions that were subtracted, one column for each.
     optimism
-        By how much squared errors out of fold are larger than in the rows of the fits, as a ratio.
+        By how much squared errors out of fold are larger than in the training rowss, as a ratio.
     levels
         What each indicator stands for; empty for numbers.
     """
@@ -110,7 +110,7 @@ class Residuals:
         return Left(left[:, columns], predicted[:, columns], optimism[columns], levels[columns])
 
     def _optimism(self, left: Floats, inside: Floats, known: Bools) -> Floats:
-        """Compare squared errors out of fold with those in the rows of the fits."""
+        """Compare squared errors out of fold with those in the training rowss."""
         if not known.any() or not inside.any():
             return np.ones(left.shape[1])
         outside = np.average(left[known] ** 2, axis=0, weights=self.weights[known])

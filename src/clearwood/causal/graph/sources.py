@@ -96,7 +96,7 @@ def _of_effects(source: Mapping[Any, Any]) -> Sketch:
         some = [effects] if isinstance(effects, str | int) else effects
         if not isinstance(some, Iterable):
             raise InputError(
-                f"the effects of {cause!r} are {effects!r}, which is no list of names",
+                f"the effects of {cause!r} are {effects!r}, which is not a list of names",
                 parameter="source",
                 value=effects,
                 hint="a dictionary maps each node to a list of its effects.",

@@ -1,4 +1,4 @@
-"""A model beside its rivals that treat protected columns differently: risk, balance, gap."""
+"""A model compared with rivals that treat protected columns differently: risk, balance, gap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -139,7 +139,7 @@ def gap_between(
     model
         Fitted.
     rows
-        The rows of the fit, and those that the gap is of.
+        The training rows, and those that the gap is of.
     n_refits
         The model fitted again; several gaps may use the same fits.
     protected, reference, output, min_rows, min_share, confidence, scale
@@ -202,7 +202,7 @@ def reference_of(
 
 
 class Refits:
-    """The model fitted to resampled training rows; each draw is fitted once, whoever asks for it.
+    """The model fitted to resampled training rows; each draw is fitted once.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Refits:
     def of(self, groups: Grouping, standing: Sequence[Standing]) -> Iterator[tuple[Any, Index]]:
         """Yield each refitted model, and the drawn positions of measured rows.
 
-        These are the rows of the fit, unless others are measured than the model was fitted to: then
+        These are the training rows, unless others are measured than the model was fitted to: then
         both are drawn. Groups of rows stay together. Draws without a row of some judged group are
         left out.
         """

@@ -333,7 +333,7 @@ def proxies_of_gap(
     model
         The fitted model.
     rows
-        The rows of the fit, and those that the gap is of.
+        The training rows, and those that the gap is of.
     parts
         The gap.
     margin, risks, interval, repeats, n_jobs

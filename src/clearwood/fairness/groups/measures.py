@@ -65,7 +65,7 @@ MEANINGS: Mapping[str, str] = {
     "false_positive_rate": "share of non-members that are predicted to be members",
     "precision": "share of predicted members that are members",
 }
-#: Measures that compare predictions with the truth: too good on the rows of the fit.
+#: Measures that compare predictions with the truth: too good on the training rows.
 OF_ERRORS = frozenset(
     {
         "observed_expected",
@@ -446,7 +446,7 @@ def group_measures(
         confidence=confidence,
         is_simultaneous=is_best,
         is_weighted=audited.is_weighted,
-        are_errors_too_good=audited.source == "rows of the fit",
+        are_errors_too_good=audited.source == "training rows",
         meanings={name: MEANINGS[name] for name in order}
         | ({} if words is None else words.meanings(order)),
         headings=_HEADINGS | ({} if words is None else words.headings(order)),

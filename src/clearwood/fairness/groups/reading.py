@@ -42,7 +42,7 @@ def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **read
 def _read_both(
     source: Any, schema: Schema, more: Sequence[str], reading: Mapping[str, Any]
 ) -> Table:
-    """Read the model's columns and others beside them."""
+    """Read the model's columns and others as well."""
     table = read_as(source, schema, constant=True, **reading)
     has_target = table.target is not None
     roles: dict[str, Any] = {

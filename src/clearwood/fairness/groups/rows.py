@@ -1,4 +1,4 @@
-"""The rows of an audit: predictions beside the truth, with weights and what the rows are."""
+"""The rows of an audit: predictions next to the truth, with weights and what the rows are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from clearwood.table import Schema, Table, Task, as_table
 __all__ = ["Audited", "Source", "audited_rows", "model_rows"]
 
 #: Where the rows come from: whether errors on them are those on new rows.
-Source = Literal["rows of the fit", "new rows", "out of fold"]
+Source = Literal["training rows", "new rows", "out of fold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def audited_rows(
     if test is None and data is None:
         raise InputError("there are no rows to audit", parameter="data")
     table = read_with(data if test is None else test, schema, names)
-    source: Source = "rows of the fit" if test is None else "new rows"
+    source: Source = "training rows" if test is None else "new rows"
     if table.target is None and (schema is None or schema.target not in table.names):
         audited = _without_target(FittedModel(view, table), table, source)
     else:
@@ -158,7 +158,7 @@ def audited_rows(
 def _training(
     data: Any, schema: Schema | None, names: Sequence[str]
 ) -> tuple[Table | None, tuple[str, ...]]:
-    """Read the rows of the fit beside test rows, or remark why they cannot be used."""
+    """Read the training rows as well as test rows, or note why they cannot be used."""
     try:
         return (None if data is None else read_with(data, schema, names)), ()
     except InputError as error:
@@ -170,7 +170,7 @@ def model_rows(audited: Audited) -> Audited:
 
     The class that is looked at is the same.
     """
-    own = _of_evaluation(evaluate(audited.model, audited.table), "rows of the fit", audited.model)
+    own = _of_evaluation(evaluate(audited.model, audited.table), "training rows", audited.model)
     return own.of_class(audited.outputs[0])
 
 

@@ -26,7 +26,7 @@ _SPREAD = 1.2
 
 @dataclass(frozen=True)
 class Tuning(Result):
-    """The settings of the folds' fits beside those of the model, and how their predictions vary.
+    """The settings of the folds' fits next to those of the model, and how their predictions vary.
 
     Parameters
     ----------

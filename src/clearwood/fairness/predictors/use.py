@@ -73,7 +73,7 @@ def stand_ins_in(model: Any, table: Table, protected: Sequence[str]) -> tuple[St
     model
         Fitted; None for all features of the table.
     table
-        The rows of the fit.
+        The training rows.
     protected
         The protected columns.
     """

@@ -41,7 +41,7 @@ def select_columns(
     spec
         Method, number of columns and options.
     table
-        The rows of the fit.
+        The training rows.
     target
         Numbers, or positions of classes.
     weight

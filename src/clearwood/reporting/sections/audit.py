@@ -421,7 +421,7 @@ def _made(audit: Audit) -> Section:
         "Reference: ratios depend on the group that is chosen for comparison.",
         "Many comparisons: of many groups, some differ by chance.",
     ]
-    if audit.source == "rows of the fit":
+    if audit.source == "training rows":
         pitfalls.append(
             "Training rows: measures of errors are too good; audit held-out rows or a benchmark."
         )

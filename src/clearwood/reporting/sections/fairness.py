@@ -63,7 +63,7 @@ _SHEETS = {
 
 
 SOURCES = {
-    "rows of the fit": "which may be those the model was fitted to",
+    "training rows": "which may be those the model was fitted to",
     "new rows": "which the model was not fitted to",
     "out of fold": "each predicted by a fit of a benchmark's fold that had not seen it",
 }

@@ -41,7 +41,7 @@ BAND = 1.645
 class DoubtedRow(TypedDict):
     """A training row far beyond all others that counts less, because it contradicts them.
 
-    ``row`` is its position among the rows of the fit, ``values`` are its values far out, by the
+    ``row`` is its position among the training rows, ``values`` are its values far out, by the
     position of the column, and ``counts_as`` is below one.
     """
 
