@@ -111,7 +111,8 @@ def mixed_rows(cells: ModelCells, seed: int) -> Table:
             more = k in cells.takes_other and n_levels > 0
             values = generator.integers(0, n_levels + more, MIXED_ROWS).astype(np.float64)
             if more:
-                column = replace(column, levels=(*cells.levels(k), _new_level(cells.levels(k))))
+                new = "new" + "'" * (1 + max(map(len, cells.levels(k))))  # longer than any level
+                column = replace(column, levels=(*cells.levels(k), new))
         elif len(known):
             between = generator.uniform(known.min(), known.max(), MIXED_ROWS)
             half = generator.random(MIXED_ROWS) < 0.5
@@ -122,11 +123,6 @@ def mixed_rows(cells: ModelCells, seed: int) -> Table:
             values[generator.random(MIXED_ROWS) < 0.1] = cells.missing(k)[0]
         drawn[column.name] = replace(column, values=values.astype(column.values.dtype))
     return replace(rows, columns=tuple(drawn.get(c.name, c) for c in rows.columns))
-
-
-def _new_level(levels: tuple[str, ...]) -> str:
-    """Return a level that a column does not have."""
-    return "new" + "'" * (1 + max(map(len, levels)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -312,12 +312,15 @@ def _product(
 def _made(built: Anchored, table: Table) -> Factors:
     """Return the table, not yet compared with the model."""
     learner, game, cells = built.cells.learner, built.cells.game, built.cells
+    outcome = learner.schema_.outcome or table.outcome or "the target"
+    if learner.task_.is_classification:
+        outcome = f"{outcome} = {learner.classes_[1]}"
     return Factors(
         base=built.base_labels,
         base_score=built.base_score,
         terms=built.terms,
         unit=game.unit,
-        outcome=_outcome(learner, table),
+        outcome=outcome,
         model=learner.name,
         banded=tuple(game.columns[k] for k in sorted(cells.banded)),
         ranges=_ranges(cells),
@@ -405,11 +408,6 @@ def _too_deep(learner: Learner, why: str) -> InputError:
             ", 'glm', 'gam' or 'ebm', or 'mars' of degree 2.",
         ),
     )
-
-
-def _outcome(learner: Learner, table: Table) -> str:
-    outcome = learner.schema_.outcome or table.outcome or "the target"
-    return f"{outcome} = {learner.classes_[1]}" if learner.task_.is_classification else outcome
 
 
 def _chosen_base(base: Any) -> dict[str, Any]:

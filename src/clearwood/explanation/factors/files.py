@@ -47,10 +47,12 @@ def select(factors: "Factors", table: str) -> str:
     if not table.strip():
         raise bad_value("table", table, "it must be the name of a table")
     source = identifier(table)
-    head = "".join(
-        f"-- {' '.join(line.split())}\n"
-        for line in (*factors.headlines, *_scaling(factors), *_sha(factors))
-    )
+    facts = [*factors.headlines]
+    if factors.points is not None:
+        facts.append(factors.points.headline)
+    if factors.sha256:
+        facts.append(f"SHA-256 of the model: {factors.sha256}")
+    head = "".join(f"-- {' '.join(line.split())}\n" for line in facts)
     if factors.unit is Unit.LOG_ODDS:
         odds = identifier("odds by clearwood")
         total = "" if factors.points is None else f"{writer.points(factors.points)} AS points,\n  "
@@ -60,14 +62,6 @@ def select(factors: "Factors", table: str) -> str:
         chosen = f"CASE WHEN {odds} > 1.0 THEN {large} ELSE {small} END"
         return f"{head}SELECT *, {chosen} AS prediction\nFROM ({inner}) AS rated;"
     return f"{head}SELECT *,\n  {score} AS prediction\nFROM {source};"
-
-
-def _sha(factors: "Factors") -> tuple[str, ...]:
-    return (f"SHA-256 of the model: {factors.sha256}",) if factors.sha256 else ()
-
-
-def _scaling(factors: "Factors") -> tuple[str, ...]:
-    return () if factors.points is None else (factors.points.headline,)
 
 
 #: NaN as databases write it.

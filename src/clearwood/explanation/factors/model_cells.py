@@ -317,10 +317,11 @@ class ModelCells:
             weights = np.bincount(places, self.weights, minlength=axes[k].n_known + 1)[:-1]
             weights = weights + _EMPTY * max(weights.sum(), _EMPTY) / len(weights)
             starts = least_squares_bands(curves, weights, most[k])
-            chosen = [
-                start + _nearest_to_mean(curves[start:end], weights[start:end])
-                for start, end in pairwise([*starts, len(curves)])
-            ]
+            chosen = []  # of each band, the row nearest to the weighted mean of its curves
+            for start, end in pairwise([*starts, len(curves)]):
+                mean = np.average(curves[start:end], axis=0, weights=weights[start:end])
+                distances = ((curves[start:end] - mean) ** 2).sum(axis=1)
+                chosen.append(start + int(np.argmin(distances)))
             result[k] = self._fine[k][np.array(starts[1:], np.intp) - 1], values[k][chosen]
         return result
 
@@ -389,12 +390,6 @@ class ModelCells:
         """Return the numbers of each cell at which polynomials are determined, (cells, nodes)."""
         low, high = self.stretches(k, axis.cuts)
         return np.asarray((low + high)[:, None] / 2 + (high - low)[:, None] / 2 * NODES)
-
-
-def _nearest_to_mean(curves: Floats, weights: Floats) -> int:
-    """Return the row that is nearest to the weighted mean of all curves."""
-    mean = np.average(curves, axis=0, weights=weights)
-    return int(np.argmin(((curves - mean) ** 2).sum(axis=1)))
 
 
 def _user_cuts(

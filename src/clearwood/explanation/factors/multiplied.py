@@ -63,7 +63,8 @@ def compared_product(
     ``rows`` has the features of each model in the same rows.
     """
     generator = np.random.default_rng(seed)
-    features = _features(rows)
+    # of a column of several models, the one of the first
+    features = {c.name: c for table in rows[::-1] for c in table.columns}
     n_rows = rows[0].n_rows
     drawn = {name: generator.integers(0, n_rows, MIXED_ROWS) for name in features}
     of_file = read_text(result.to_csv())
@@ -153,11 +154,6 @@ def _level(
     known = np.isfinite(amount)
     observed = np.where(known, amount, 0.0)
     return level_of(observed, exposure * rate * known, weight, table.groups, confidence)
-
-
-def _features(rows: Sequence[Table]) -> dict[str, Column]:
-    """Return the columns of all models by name, those of the first one first."""
-    return {c.name: c for table in rows[::-1] for c in table.columns}
 
 
 def _taken(table: Table, index: Mapping[str, Index]) -> Table:

@@ -223,7 +223,8 @@ def ebm_game(
             hint="fit it with interactions of pairs only.",
         )
     n_outputs = int(np.size(model.intercept_))
-    places = _axes(model)
+    # each column with the number of columns of the terms it is in: pairs have wider bins
+    places = sorted({(f, len(features)) for features in model.term_features_ for f in features})
     column = {axis: k for k, axis in enumerate(places)}
     terms = []
     for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
@@ -275,11 +276,6 @@ class _EbmBins:
                 hint="this version of interpret stores them differently; "
                 "explanations of it are sampled.",
             )
-
-
-def _axes(model: Any) -> list[tuple[int, int]]:
-    """List each column with the number of columns of the terms it is in: pairs have wider bins."""
-    return sorted({(f, len(features)) for features in model.term_features_ for f in features})
 
 
 def _bins(model: Any, feature: int, size: int) -> Any:

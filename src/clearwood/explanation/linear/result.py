@@ -298,7 +298,7 @@ def _written(value: float) -> str:
 
 
 def _p_written(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else number(value, 2)
+    return "< 0.001" if value < 0.001 else number(value, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,7 +48,10 @@ def by_permutations(
     result = np.empty((n_players, 0, game.n_outputs))
     drawn = np.empty(0, np.intp)
     n_rows = len(game.weights)
-    cost = _cost(game)
+    # evaluations of one order in both directions
+    per_coalition = 1 if _takes_single_rows(game) else max(len(game.chosen), 1)
+    cost = max(2 * (n_players - 1), 1) * per_coalition
+    per_call = max(1, ROWS_PER_CALL // cost)
     most = stopping.orders or stopping.most // cost
     if (
         most >= n_rows and not stopping.orders
@@ -59,7 +62,8 @@ def by_permutations(
         if len(drawn) + n_new > n_rows:  # rounds then end when every row has had its turn
             n_new += -(len(drawn) + n_new) % n_rows
         n_new = max(min(n_new, most - len(drawn)), _FEWEST - len(drawn))
-        for size in _calls(n_new, cost):
+        for first in range(0, n_new, per_call):
+            size = min(per_call, n_new - first)
             if stopping.is_late:
                 if len(drawn) < _FEWEST:
                     raise OutOfTimeError
@@ -76,19 +80,8 @@ def by_permutations(
             return estimate
 
 
-def _cost(game: ValueFunction) -> int:
-    """Return the evaluations of one order in both directions."""
-    per_coalition = 1 if _takes_single_rows(game) else max(len(game.chosen), 1)
-    return max(2 * (game.n_players - 1), 1) * per_coalition
-
-
 def _takes_single_rows(game: ValueFunction) -> bool:
     return type(game).against is not ValueFunction.against
-
-
-def _calls(n: int, cost: int) -> list[int]:
-    per_call = max(1, ROWS_PER_CALL // cost)
-    return [min(per_call, n - first) for first in range(0, n, per_call)]
 
 
 def _shuffled_forever(game: ValueFunction, generator: np.random.Generator) -> Iterator[int]:
