@@ -3,6 +3,7 @@
 import pytest
 
 import clearwood as cw
+from clearwood._shared import numbers
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +21,10 @@ def test_the_page_is_of_the_rate(page):
 
 
 def test_the_data_section_explains_the_exposure(page, policies):
-    total = policies[0].exposures.sum()
+    total = numbers.number(policies[0].exposures.sum(), numbers.IN_TABLES)
     assert "The outcome is claims per year: claims divided by the exposure years" in page
-    assert f"{total:.0f} in all" in page
-    assert "Rows count by their exposure times their weight" in page
+    assert f"{total} in all" in page
+    assert "Rows count by their exposure times weight" in page
 
 
 def test_figures_compare_rates(page):

@@ -248,7 +248,9 @@ def test_weights_and_descriptions_are_in_the_section_on_the_data():
     (row,) = [dict(zip(sheet.columns, r, strict=True)) for r in sheet.rows if r[0] == "Width (cm)"]
     assert row["description"] == "Outer width."
     text = " ".join(p for b in section.blocks if isinstance(b, Prose) for p in b.paragraphs)
-    assert "every share and distribution here is weighted. 20 rows of weight 0" in text
+    assert (
+        "every share and distribution here is weighted. 20 rows with weight 0 are ignored" in text
+    )
     assert f"({percent(columns['w'][:6].sum() / columns['w'].sum())})" in text
 
 
