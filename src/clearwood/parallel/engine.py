@@ -22,9 +22,8 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood.kernels import limited
-from clearwood.parallel.ledger import Ledger, Page
+from clearwood.parallel.ledger import Ledger, Page, State
 from clearwood.parallel.pools import Pool, end_with, pool_of
-from clearwood.parallel.state import State
 
 __all__ = ["VERSION", "Payload", "Run", "Work", "n_recorded", "over"]
 

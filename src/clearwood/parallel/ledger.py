@@ -6,13 +6,14 @@ Only the process that gives out the work writes to it, so workers need not see t
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from clearwood.files import Database, from_array, from_json, to_array, to_json
-from clearwood.parallel.state import State
+from numpy.typing import NDArray
 
-__all__ = ["Ledger", "Page"]
+from clearwood.files import Database, from_array, from_json, to_array, to_json
+
+__all__ = ["Ledger", "Page", "State"]
 
 FORMAT = 1
 
@@ -28,6 +29,22 @@ CREATE TABLE IF NOT EXISTS arrays (
     PRIMARY KEY (stage, part, name)
 );
 """
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The result of work on some rows.
+
+    Parameters
+    ----------
+    values
+        JSON values.
+    arrays
+        Arrays of numbers.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 class Ledger(Database):

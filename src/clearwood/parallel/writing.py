@@ -17,7 +17,7 @@ from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, document, html_table
 from clearwood.files import atomic_write, removing_unfinished
 from clearwood.parallel.engine import VERSION, Run, n_recorded, over
-from clearwood.parallel.state import State
+from clearwood.parallel.ledger import State
 
 __all__ = ["Written", "needs_folder", "write_parts"]
 

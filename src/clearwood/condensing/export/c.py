@@ -7,12 +7,15 @@ from clearwood._shared.errors import bad_value
 from clearwood.condensing.export.common import exported_predictions, warn_of_preparation
 from clearwood.condensing.reading.questions import (
     Labels,
+    LevelSource,
     Question,
+    column_names,
+    data_names,
     leaf_values,
     questions,
+    sources,
     value_names,
 )
-from clearwood.condensing.reading.sources import LevelSource, column_names, data_names, sources
 from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.forest import Forest, LearnerEncoder
 

@@ -5,8 +5,12 @@ from typing import Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
-from clearwood.condensing.reading.questions import Question, leaf_predictions
-from clearwood.condensing.reading.sources import column_names, derived_columns
+from clearwood.condensing.reading.questions import (
+    Question,
+    column_names,
+    derived_columns,
+    leaf_predictions,
+)
 from clearwood.condensing.reading.wording import too_large
 from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.forest import LearnerEncoder

@@ -7,11 +7,11 @@ from clearwood.condensing.export.common import exported_predictions, warn_of_pre
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
+    data_names,
     leaf_values,
     questions,
     value_names,
 )
-from clearwood.condensing.reading.sources import data_names
 from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["to_python"]

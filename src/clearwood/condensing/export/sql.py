@@ -13,11 +13,11 @@ from clearwood.condensing.export.common import (
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
+    data_names,
     leaf_values,
     questions,
     value_names,
 )
-from clearwood.condensing.reading.sources import data_names
 from clearwood.condensing.tree.condensed_tree import CondensedTree
 
 __all__ = ["condition", "identifier", "literal", "to_sql"]

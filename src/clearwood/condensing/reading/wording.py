@@ -13,12 +13,12 @@ from clearwood.condensing.reading.questions import (
     Labels,
     Question,
     Span,
+    column_names,
     leaf_predictions,
     leaf_values,
     questions,
     value_names,
 )
-from clearwood.condensing.reading.sources import column_names
 from clearwood.condensing.tree.condensed_tree import CondensedTree
 from clearwood.forest import LearnerEncoder
 

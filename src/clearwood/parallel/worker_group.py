@@ -36,7 +36,7 @@ _SILENT = 180.0
 #: What a process reports: JSON values.
 Event = dict[str, Any]
 #: Work of one process: called with its arguments and a function that reports.
-Member = Callable[[Any, Callable[[Event], None]], None]
+WorkTogether = Callable[[Any, Callable[[Event], None]], None]
 
 
 class LostError(Exception):
@@ -83,7 +83,7 @@ def workers_of(client: Any) -> dict[str, int]:
 def together(
     client: Any,
     addresses: Sequence[str],
-    work: Member,
+    work: WorkTogether,
     arguments: Callable[[int, tuple[tuple[str, int], ...], Sequence[Any]], Any],
     *,
     ask: tuple[Any, ...],
@@ -295,7 +295,7 @@ def _run_member(key: str, payload: Payload) -> None:
     """Run a process to its end, as a task of a worker."""
     with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "clearwood.parallel.member", str(os.getpid())],
+            [sys.executable, "-m", "clearwood.parallel.worker", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
