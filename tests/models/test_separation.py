@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
@@ -152,3 +153,44 @@ def test_the_columns_that_separate_one_of_several_classes_together_are_named():
     table = cw.read({"a": a, "b": b, "c": c, "y": np.array(["u", "v", "w"])[codes]}, target="y")
     with pytest.warns(cw.ClearwoodWarning, match=r"columns \('a', 'b'\) separates .* class 'u'"):
         cw.learner("logistic", penalty="none").fit(table)
+
+
+def said_of(columns, name, *, parts, **settings):
+    """Return the warnings of a fit to rows in memory, or in three parts."""
+    frame = pd.DataFrame(columns)
+    data = cw.scan([frame[k::3] for k in range(3)], target="y") if parts else None
+    data = cw.read(frame, target="y") if data is None else data
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cw.learner(name, **settings).fit(data)
+    return sorted(str(one.message) for one in caught if "no finite value" in str(one.message))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_in_parts_are_separated_as_rows_in_memory_are(seed):
+    """Of steep lines, levels with one class, and combinations of columns."""
+    rng = np.random.default_rng(seed)
+    n = 300
+    x, z = rng.normal(size=(2, n))
+    town = rng.choice(["a", "b", "c"], n, p=[0.6, 0.35, 0.05])
+    steep = 8 * x + rng.logistic(size=n) > 0
+    overlap = 2 * x + rng.logistic(size=n) > 0
+    cases = {
+        "steep": (steep, False),
+        "town": (overlap | (town == "c"), True),
+        "together": (x + z > 0.1, True),
+        "overlap": (overlap, False),
+    }
+    for y, is_separated in cases.values():
+        columns = {"x": x, "z": z, "town": town, "y": np.where(y, "yes", "no")}
+        whole, parts = (
+            said_of(columns, "logistic", parts=one, penalty="none") for one in (False, True)
+        )
+        assert bool(whole) == bool(parts) == is_separated
+        assert "'yes'" in parts[0] if parts else True
+    counts = rng.poisson(np.exp(0.3 * x))
+    for y, is_without in ((np.where(town == "c", 0, counts), True), (counts, False)):
+        columns = {"x": x, "town": town, "y": y}
+        whole, parts = (said_of(columns, "glm", parts=one, alpha=0) for one in (False, True))
+        assert whole == parts
+        assert bool(parts) == is_without

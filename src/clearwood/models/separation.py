@@ -1,6 +1,6 @@
 """Classes that columns separate: without a penalty there are no finite coefficients."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,12 @@ from clearwood._shared.messages import tell
 from clearwood._shared.names import listed
 from clearwood._shared.weights import counted
 
-__all__ = ["diverging_columns", "warn_of_levels_without_events", "warn_of_separation"]
+__all__ = [
+    "diverging_columns",
+    "warn_of_divergence_in_parts",
+    "warn_of_levels_without_events",
+    "warn_of_separation",
+]
 
 #: Columns that a warning names.
 _NAMED = 3
@@ -83,19 +88,28 @@ def warn_of_separation(
             planes = _planes(estimator, encoded, k)
             if not is_found and not any(_sides(one, is_own, strictly=True).any() for one in planes):
                 continue
-            which = f" ({listed(together, most=_NAMED)})" if together else ""
-            who = f"a combination of columns{which}"
-        tell(
-            words(
-                f"learner {name!r}: {who} separates all or some rows of class {str(classes[k])!r} "
-                "from the other classes, so that without a penalty some coefficients have no "
-                "finite value; they are where the solver stopped, and their standard errors mean "
-                "nothing. Set ",
-                Setting("penalty", "l2") if penalty == "none" else Setting("C", 1.0),
-                "." if len(classes) > 2 else ", or use 'bayes', whose priors keep them finite.",
-            )
-        )
+            who = _combination(together)
+        _tell_of_separation(name, who, classes, k, penalty)
         return
+
+
+def _combination(columns: Sequence[str]) -> str:
+    return f"a combination of columns{f' ({listed(columns, most=_NAMED)})' if columns else ''}"
+
+
+def _tell_of_separation(
+    name: str, who: str, classes: NDArray[Any], k: int, penalty: str | None
+) -> None:
+    tell(
+        words(
+            f"learner {name!r}: {who} separates all or some rows of class {str(classes[k])!r} "
+            "from the other classes, so that without a penalty some coefficients have no "
+            "finite value; they are where the solver stopped, and their standard errors mean "
+            "nothing. Set ",
+            Setting("penalty", "l2") if penalty == "none" else Setting("C", 1.0),
+            "." if len(classes) > 2 else ", or use 'bayes', whose priors keep them finite.",
+        )
+    )
 
 
 def diverging_columns(
@@ -138,19 +152,105 @@ def diverging_columns(
     vector = np.append(0.0, coefficients[used] * spread[used])
     vector[0] = float(np.mean(score - scaled @ vector[1:]))
     left = rows[~is_certain]
-    values, vectors = np.linalg.eigh(left.T @ left)
+    direction = _flat(left.T @ left, rows.T @ rows, vector)
+    heights = (rows @ direction) * sign
+    if not _rises(float(heights.min()), float(heights.max(initial=0.0))):
+        return ()
+    return _parts_of(direction[1:], [sources[int(j)] for j in used])
+
+
+def _flat(left: Floats, whole: Floats, vector: Floats) -> Floats:
+    """Return the part of a vector along which some rows do not vary, though all rows do.
+
+    ``left`` and ``whole`` are the sums of products of these rows, and of all.
+    """
+    values, vectors = np.linalg.eigh(left)
     flat = vectors[:, values <= _FLAT * max(float(values[-1]), 1.0)]
     # combinations of columns that are constant over all rows change no prediction
-    whole, directions = np.linalg.eigh(rows.T @ rows)
-    moves = directions[:, whole > _FLAT * whole[-1]]
-    direction = moves @ (moves.T @ (flat @ (flat.T @ vector)))
-    heights = (rows @ direction) * sign
-    largest = float(heights.max(initial=0.0))
-    if largest <= 0 or heights.min() < -1e-3 * largest:
-        return ()
-    part = np.abs(direction[1:])
-    named = [sources[int(used[j])] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
+    values, vectors = np.linalg.eigh(whole)
+    moves = vectors[:, values > _FLAT * values[-1]]
+    return np.asarray(moves @ (moves.T @ (flat @ (flat.T @ vector))))
+
+
+def _rises(least: float, largest: float) -> bool:
+    """Tell whether no row becomes less likely along a direction, and one more so."""
+    return largest > 0 and least >= -1e-3 * largest
+
+
+def _parts_of(direction: Floats, sources: Sequence[str]) -> tuple[str, ...]:
+    """Name the columns that take part in a direction."""
+    part = np.abs(direction)
+    named = [sources[int(j)] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
     return tuple(dict.fromkeys(named))
+
+
+def warn_of_divergence_in_parts(
+    name: str,
+    over_rows: Callable[[Callable[[Floats, Floats], dict[str, Floats]]], dict[str, Floats]],
+    coefficients: Floats,
+    *,
+    sources: Sequence[str],
+    classes: NDArray[Any] | None,
+    penalty: str | None,
+) -> None:
+    """Warn as `warn_of_separation` and `warn_of_levels_without_events`, of rows that are in parts.
+
+    Parameters
+    ----------
+    name
+        Of the learner.
+    over_rows
+        Adds up what a function returns of the encoded rows, with a column of ones before the
+        others, and of the targets of each batch; of "least" and "largest" it keeps the extremes.
+    coefficients
+        The constant first.
+    sources
+        As of `warn_of_separation`.
+    classes
+        The two classes; None for counts and amounts.
+    penalty
+        The setting of a logistic regression.
+    """
+    level = 0.0
+    if classes is None:
+        n_rows, total = over_rows(lambda rows, y: {"sums": np.array([len(rows), y.sum()])})["sums"]
+        level = float(np.log(total / n_rows))
+
+    def signs(y: Floats) -> Floats:
+        return 2 * y - 1 if classes is not None else np.where(y == 0, -1.0, 0.0)
+
+    def products(rows: Floats, y: Floats) -> dict[str, Floats]:
+        left = rows[(rows @ coefficients - level) * signs(y) <= _CERTAIN]
+        return {"whole": rows.T @ rows, "left": left.T @ left}
+
+    found = over_rows(products)
+    whole, left = found["whole"], found["left"]
+    n = whole[0, 0]
+    if left[0, 0] == n:
+        return
+    middle = whole[0, 1:] / n
+    spread = np.sqrt(np.maximum(np.diag(whole)[1:] / n - middle**2, 0.0))
+    used = np.flatnonzero(spread > 1e-12 * (1 + np.abs(middle)))
+    scale = np.zeros((len(coefficients), len(used) + 1))
+    scale[0, 0], scale[0, 1:] = 1.0, -middle[used] / spread[used]
+    scale[used + 1, np.arange(1, len(used) + 1)] = 1 / spread[used]
+    vector = np.append(
+        coefficients[0] - level + middle @ coefficients[1:], coefficients[used + 1] * spread[used]
+    )
+    direction = _flat(scale.T @ left @ scale, scale.T @ whole @ scale, vector)
+
+    def heights(rows: Floats, y: Floats) -> dict[str, Floats]:
+        values = (rows @ (scale @ direction)) * signs(y)
+        return {"least": values.min(keepdims=True), "largest": values.max(keepdims=True)}
+
+    ends = over_rows(heights)
+    if not _rises(float(ends["least"][0]), float(ends["largest"][0])):
+        return
+    columns = _parts_of(direction[1:], [sources[int(j)] for j in used])
+    if classes is None:
+        _tell_of_no_events(name, columns)
+    else:
+        _tell_of_separation(name, _combination(columns), classes, 1, penalty)
 
 
 def _diverging_classes(
@@ -185,22 +285,16 @@ def _diverging_classes(
                 gram[own, :, other] -= part
                 gram[other, :, own] -= part
     size = width * n_classes
-    values, vectors = np.linalg.eigh(left.reshape(size, size))
-    flat = vectors[:, values <= _FLAT * max(float(values[-1]), 1.0)]
-    values, vectors = np.linalg.eigh(whole.reshape(size, size))
-    moves = vectors[:, values > _FLAT * values[-1]]
     vector = np.column_stack([np.zeros(n_classes), coefficients[:, used] * spread[used]])
     vector[:, 0] = (scores - scaled @ vector[:, 1:].T).mean(axis=0)
-    direction = moves @ (moves.T @ (flat @ (flat.T @ vector.ravel())))
+    direction = _flat(left.reshape(size, size), whole.reshape(size, size), vector.ravel())
     heights = rows @ direction.reshape(n_classes, width).T
     heights = heights[np.arange(n), target][:, None] - heights
-    largest = float(heights.max())
-    if largest <= 0 or heights.min() < -1e-3 * largest:
+    if not _rises(float(heights.min()), float(heights.max())):
         return None
     part = np.abs(direction.reshape(n_classes, width)[:, 1:]).max(axis=0)
-    named = [sources[int(used[j])] for j in np.flatnonzero(part > _LEAST_PART * part.max())]
     first = int(target[np.unravel_index(int(heights.argmax()), heights.shape)[0]])
-    return first, tuple(dict.fromkeys(named))
+    return first, _parts_of(part, [sources[int(j)] for j in used])
 
 
 def _together(
@@ -235,15 +329,19 @@ def warn_of_levels_without_events(
     sign = np.where(target == 0, -1.0, 0.0)
     columns = diverging_columns(encoded, score, sign, estimator.coef_, sources)
     if columns:
-        tell(
-            words(
-                f"learner {name!r}: some rows of {listed(columns, most=_NAMED)} have a target of 0 "
-                "without exception, so that without a penalty their coefficients have no finite "
-                "value and predictions of 0; their standard errors mean nothing. Set ",
-                Setting("alpha", 1e-4),
-                " or join levels.",
-            )
+        _tell_of_no_events(name, columns)
+
+
+def _tell_of_no_events(name: str, columns: Sequence[str]) -> None:
+    tell(
+        words(
+            f"learner {name!r}: some rows of {listed(columns, most=_NAMED)} have a target of 0 without "
+            "exception, so that without a penalty their coefficients have no finite value and "
+            "predictions of 0; their standard errors mean nothing. Set ",
+            Setting("alpha", 1e-4),
+            " or join levels.",
         )
+    )
 
 
 def _planes(estimator: Any, encoded: Floats, k: int) -> Iterator[Floats]:

@@ -1,5 +1,6 @@
 """Fits that depend on sums over all rows: least squares by moments, and Newton's method."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from clearwood._shared.errors import Draw, InputError, words
 from clearwood.models.entries.entry import Entry, Job
 from clearwood.models.entries.streams import Newton
 from clearwood.models.over_parts.encoded_rows import Encoding
+from clearwood.models.separation import warn_of_divergence_in_parts
 from clearwood.models.shared.newton import RowLoss, Sums, minimum, sums_over
 from clearwood.parallel import State, over
 from clearwood.table import Part
@@ -129,7 +131,7 @@ def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
             ),
         )
     facts = _over(encoding, job, _Facts(encoding.without_rows()), "adding up targets")
-    low, high = facts.arrays["ends"]
+    low, high = facts.arrays["least"][0], facts.arrays["largest"][0]
     total, mean = facts.arrays["sums"][0], facts.arrays["sums"][1] / facts.arrays["sums"][0]
     # a library's estimator of the right form; its coefficients are replaced below
     shell = entry.build(job).fit(np.zeros((2, encoding.n_columns)), np.array([low, high]))
@@ -151,7 +153,42 @@ def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
     coefficients = np.append(np.zeros(encoding.n_columns), start)
     coefficients = minimum(sums, coefficients, penalty, name=entry.name)
     entry.streams.put(shell, coefficients[:-1], float(coefficients[-1] + np.log(unit)))
+    if not penalty:
+
+        def over_rows(add: _Add) -> dict[str, Floats]:
+            work = _Added(encoding.without_rows(), add)
+            return dict(_over(encoding, job, work, "looking for separation").arrays)
+
+        warn_of_divergence_in_parts(
+            entry.name,
+            over_rows,
+            np.append(coefficients[-1] + np.log(unit), coefficients[:-1]),
+            sources=[one.source for one in encoding.encoder.columns_],
+            classes=encoding.classes,
+            penalty=job.settings.get("penalty"),
+        )
     return shell
+
+
+#: From encoded rows with a column of ones before the others, and targets, to sums and extremes.
+_Add = Callable[[Floats, Floats], dict[str, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Added:
+    """Sums and extremes over the rows of one part that have weight."""
+
+    encoding: Encoding
+    add: _Add
+
+    def __call__(self, part: Part) -> State:
+        total: dict[str, Floats] = {}
+        for X, y, weight in self.encoding.batches(part):
+            used = np.ones(len(y), bool) if weight is None else weight > 0
+            if used.any():
+                rows = np.column_stack([np.ones(int(used.sum())), X[used]])
+                total = _joined(total, self.add(rows, np.asarray(y[used], np.float64)))
+        return State({}, total)
 
 
 def _over(encoding: Encoding, job: Job, work: Any, title: str) -> State:
@@ -161,11 +198,16 @@ def _over(encoding: Encoding, job: Job, work: Any, title: str) -> State:
 
 
 def _added(one: State, other: State) -> State:
-    arrays = {key: one.arrays[key] + other.arrays[key] for key in one.arrays if key != "ends"}
-    if "ends" in one.arrays:
-        (a, b), (c, d) = one.arrays["ends"], other.arrays["ends"]
-        arrays["ends"] = np.array([min(a, c), max(b, d)])
-    return State({}, arrays)
+    return State({}, _joined(one.arrays, other.arrays))
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Add up sums, and keep the extremes of those named so; a part without rows has none."""
+    ways = {"least": np.minimum, "largest": np.maximum}
+    joined = {**one, **other}
+    for key in one.keys() & other.keys():
+        joined[key] = ways.get(key, np.add)(one[key], other[key])
+    return joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +217,12 @@ class _Facts:
     encoding: Encoding
 
     def __call__(self, part: Part) -> State:
-        sums, ends = np.zeros(2), np.array([np.inf, -np.inf])
+        sums, least, largest = np.zeros(2), np.array([np.inf]), np.array([-np.inf])
         for _, y, weight in self.encoding.batches(part):
             share = np.ones(len(y)) if weight is None else weight
             sums += share.sum(), share @ y
-            ends = np.array([min(ends[0], y.min()), max(ends[1], y.max())])
-        return State({}, {"sums": sums, "ends": ends})
+            least, largest = np.minimum(least, y.min()), np.maximum(largest, y.max())
+        return State({}, {"sums": sums, "least": least, "largest": largest})
 
 
 @dataclass(frozen=True, eq=False)
