@@ -130,13 +130,8 @@ def test_rows_in_parts_are_rebalanced_as_rows_in_memory():
     blocks = [{name: values[k::3] for name, values in rows.items()} for k in range(3)]
     import pandas as pd
 
-    parts = cw.read(
-        [pd.DataFrame(one) for one in blocks],
-        target="y",
-        exposure="years",
-        task="amount",
-        parts=True,
-    )
+    frames = [pd.DataFrame(one) for one in blocks]
+    parts = cw.scan(frames, target="y", exposure="years", task="amount")
     whole = cw.read(pd.DataFrame(rows), target="y", exposure="years", task="amount")
     one, other = (cw.learner("glm", rebalance=True).fit(data) for data in (parts, whole))
     assert one.level_.ratio == pytest.approx(other.level_.ratio, rel=1e-7)
