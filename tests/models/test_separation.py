@@ -151,7 +151,7 @@ def test_the_columns_that_separate_one_of_several_classes_together_are_named():
     a, b, c = rng.normal(size=(3, 400))
     codes = np.where(a + b > 1, 0, np.where(c + rng.logistic(size=400) > 0, 1, 2))
     table = cw.read({"a": a, "b": b, "c": c, "y": np.array(["u", "v", "w"])[codes]}, target="y")
-    with pytest.warns(cw.ClearwoodWarning, match=r"columns \('a', 'b'\) separates .* class 'u'"):
+    with pytest.warns(cw.ClearwoodWarning, match=r"columns \('a' and 'b'\) separates .* class 'u'"):
         cw.learner("logistic", penalty="none").fit(table)
 
 

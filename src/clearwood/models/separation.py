@@ -335,9 +335,9 @@ def warn_of_levels_without_events(
 def _tell_of_no_events(name: str, columns: Sequence[str]) -> None:
     tell(
         words(
-            f"learner {name!r}: some rows of {listed(columns, most=_NAMED)} have a target of 0 without "
-            "exception, so that without a penalty their coefficients have no finite value and "
-            "predictions of 0; their standard errors mean nothing. Set ",
+            f"learner {name!r}: some rows of {listed(columns, most=_NAMED)} have a target of 0 "
+            "without exception, so that without a penalty their coefficients have no finite value "
+            "and predictions of 0; their standard errors mean nothing. Set ",
             Setting("alpha", 1e-4),
             " or join levels.",
         )
