@@ -31,6 +31,7 @@ from clearwood.models.entries.streams import (
 )
 from clearwood.models.over_parts.encoded_rows import Encoding
 from clearwood.models.over_parts.sums import fit_by_newton, fit_to_moments
+from clearwood.models.separation import warn_of_divergence_in_parts
 from clearwood.models.shared.unit import multiply
 from clearwood.parallel import cluster
 from clearwood.table import Parts, Task
@@ -117,8 +118,9 @@ def fit_in_parts(
     encoding = encoding.with_unit(task, entry.build(entry.resolved(job)), n_jobs=job.n_jobs)
     if isinstance(streams, Moments | Newton):
         _refuse_checkpoint(checkpoint, entry)
-        by_sums = fit_to_moments if isinstance(streams, Moments) else fit_by_newton
-        return by_sums(entry, job, encoding), job
+        if isinstance(streams, Moments):
+            return fit_to_moments(entry, job, encoding), job
+        return fit_by_newton(entry, job, encoding, warn=warn_of_divergence_in_parts), job
     assert stages is not None
     with _rows(encoding, streams, distributed=distributed) as rows:
         job = entry.resolved(

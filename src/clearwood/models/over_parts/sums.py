@@ -11,7 +11,6 @@ from clearwood._shared.errors import Draw, InputError, words
 from clearwood.models.entries.entry import Entry, Job
 from clearwood.models.entries.streams import Newton
 from clearwood.models.over_parts.encoded_rows import Encoding
-from clearwood.models.separation import warn_of_divergence_in_parts
 from clearwood.models.shared.newton import RowLoss, Sums, minimum, sums_over
 from clearwood.parallel import State, over
 from clearwood.table import Part
@@ -113,8 +112,11 @@ def rows_with_moments(factor: Floats) -> tuple[Floats, Floats, Floats]:
 # workers do not change the result. The optimum is that of all rows at once.
 
 
-def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
-    """Fit the estimator of a generalised linear model to all rows."""
+def fit_by_newton(entry: Entry, job: Job, encoding: Encoding, *, warn: Callable[..., None]) -> Any:
+    """Fit the estimator of a generalised linear model to all rows.
+
+    Without a penalty, ``warn`` looks for columns whose coefficients have no finite value.
+    """
     assert isinstance(entry.streams, Newton)
     if (
         job.task.is_classification
@@ -159,7 +161,7 @@ def fit_by_newton(entry: Entry, job: Job, encoding: Encoding) -> Any:
             work = _Added(encoding.without_rows(), add)
             return dict(_over(encoding, job, work, "looking for separation").arrays)
 
-        warn_of_divergence_in_parts(
+        warn(
             entry.name,
             over_rows,
             np.append(coefficients[-1] + np.log(unit), coefficients[:-1]),
