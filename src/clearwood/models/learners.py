@@ -449,7 +449,7 @@ class Learner(TableModel):
             level = self._levelled(table, encoded, target, weight)
         self._warn_of_unbounded(entry, job, encoded, target, weight)
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
-        self.training_ = self._training(whole, table, settings, start, target)
+        self.training_ = self._training(whole, whole, settings, start, target)
         if sample_weight is not None:
             self.training_["counted_by"] = "weight"
         if level is not None:

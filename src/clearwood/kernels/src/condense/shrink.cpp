@@ -102,13 +102,23 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
   look_();
   std::int32_t result = -1;
   Cells cells;
+  const auto n_boxes_of = [&] {
+    return cells.usable ? n_boxes(compress(cells.grid).grid) : 1e300;
+  };
+  const double most = node == from_.root ? std::max(options_.whole, options_.provable)
+                                         : options_.provable;
   // every leaf takes a cell at least
-  if (leaves_[at] <= options_.cells) cells = lay_out(node, box);
+  if (leaves_[at] <= options_.cells) cells = coloured(node, box, true);
+  double boxes = options_.prove ? 0 : n_boxes_of();
+  if (boxes > most && cells.either_side) {
+    // too many questions to try them all: those of the diagram
+    cells = coloured(node, box, false);
+    boxes = n_boxes_of();
+  }
   if (!cells.usable) {
     if (options_.prove) throw TooLarge(1e300);
     result = keep(node, box, rows, false);
   } else {
-    colour(cells, node);
     ++n_grids_;
     if (weighted) weigh(cells, rows);
     if (options_.prove) {
@@ -116,7 +126,6 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
       if (bytes > options_.bytes) throw TooLarge(bytes);
       return emit(prove_grid(cells.grid, options_.objective, look_), cells);
     }
-    const double boxes = n_boxes(compress(cells.grid).grid);
     const bool whole = node == from_.root && boxes <= options_.whole;
     const bool small = whole || boxes <= options_.provable;
     spent_ += 4.0 * double(cells.grid.labels.size()) + (small ? 4 * boxes : 0.0);
@@ -171,6 +180,13 @@ double Shrinker::made_cost(std::int32_t node) {
   return made_[std::size_t(node)];
 }
 
+Shrinker::Cells Shrinker::coloured(std::int32_t node, const std::vector<Span>& box,
+                                   bool either_side) {
+  Cells cells = lay_out(node, box, either_side);
+  if (cells.usable) colour(cells, node);
+  return cells;
+}
+
 void Shrinker::colour(Cells& cells, std::int32_t node) {
   std::vector<std::vector<std::int32_t>> places;
   for (const Dimension& d : cells.grid.dimensions) {
@@ -181,7 +197,8 @@ void Shrinker::colour(Cells& cells, std::int32_t node) {
   colour(node, cells, places);
 }
 
-Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& box) {
+Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& box,
+                                  bool either_side) {
   const Ensemble& ensemble = store_.ensemble();
   ++round_;
   std::vector<std::int32_t> stack{node};
@@ -253,7 +270,9 @@ Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& bo
       if (axis.missing) {
         if (dimension.size > 64) return cells;
         // missing values may go to either side of each cut, whatever the diagram asks
-        for (const std::int32_t q : with_either_side(axis, ensemble.n_cuts[j])) {
+        cells.either_side |= either_side;
+        if (either_side) questions = with_either_side(axis, ensemble.n_cuts[j]);
+        for (const std::int32_t q : questions) {
           std::uint64_t mask = 0;
           for (std::int32_t place = 0; place < dimension.size; ++place) {
             mask |= std::uint64_t(goes_left(store_.question(q), axis, place)) << place;

@@ -57,6 +57,7 @@ class Shrinker {
     Grid grid;
     std::vector<Axis> axes;
     bool usable = false;
+    bool either_side = false;  // whether questions were added that the diagram does not ask
   };
 
   // `searched`: a part around this one was searched already, so that only a proof can add to it.
@@ -67,8 +68,10 @@ class Shrinker {
   GridTree searched_tree(const Grid& grid);
   double made_cost(std::int32_t node);
   void colour(Cells& cells, std::int32_t node);
-  // Whether the part fits into a grid, and that grid with its labels.
-  Cells lay_out(std::int32_t node, const std::vector<Span>& box);
+  // Whether the part fits into a grid, and that grid; `coloured`: with its labels. Missing values
+  // go to either side of each cut, or only where the diagram sends them.
+  Cells lay_out(std::int32_t node, const std::vector<Span>& box, bool either_side);
+  Cells coloured(std::int32_t node, const std::vector<Span>& box, bool either_side);
   void colour(std::int32_t node, Cells& cells, std::vector<std::vector<std::int32_t>>& places);
   void weigh(Cells& cells, const std::vector<std::int32_t>& rows);
   std::int32_t emit(const GridTree& tree, const Cells& cells);
