@@ -89,13 +89,19 @@ class Encoding:
                 see(start, block)
                 start = here.stop
                 after_batch(len(block))
-        return y, weight
+        return y[:start], None if weight is None else weight[:start]
 
     def batches(self, rows: Part | Parts) -> Iterator[tuple[Floats, NDArray[Any], Floats | None]]:
-        """Encode rows batch by batch, with their targets (codes of classes) and weights."""
+        """Encode rows batch by batch, with their targets (codes of classes) and weights.
+
+        Rows of weight 0 are left out.
+        """
         classes = self.classes
         names = list(dict.fromkeys([*self.encoder.used_, *self.role_columns]))
-        for batch in rows.batches(columns=names):
+        for read in rows.batches(columns=names):
+            batch = read.without_zero_weights()
+            if not batch.n_rows:
+                continue
             if classes is None:
                 target = self.unit.targets(batch.y)
             else:
@@ -129,19 +135,24 @@ class Encoding:
     def held_out(self, part: Part | None = None, start: int = 0) -> Bools:
         """Return which rows are held out: those of a part, the first of which has a number, or all.
 
-        Rows of one group are held out together.
+        Rows of one group are held out together; those of weight 0 are left out, as in `batches`.
         """
         rows: Part | Parts = self.parts if part is None else part
         group = self.parts.group
         identical = self.parts.keeps_identical
         tied = list(self.parts.features) if identical else [group] if group else []
-        if not tied:
-            return drawn_rows(start, rows.n_rows, self.seed, _SHARE)
-        held = [
-            row_hashes(batch.columns, seed=self.seed) % np.uint64(_SHARE) == 0
-            for batch in rows.batches(columns=tied)
-        ]
-        return np.concatenate([np.zeros(0, bool), *held])
+        if tied:
+            parts = [
+                row_hashes(batch.columns, seed=self.seed) % np.uint64(_SHARE) == 0
+                for batch in rows.batches(columns=tied)
+            ]
+            held = np.concatenate([np.zeros(0, bool), *parts])
+        else:
+            held = drawn_rows(start, rows.n_rows, self.seed, _SHARE)
+        if Role.WEIGHT not in self.parts.roles.values():
+            return held
+        weights = [batch.weights for batch in rows.batches(columns=self.role_columns)]
+        return held[np.concatenate([np.zeros(0), *weights]) > 0]
 
 
 @dataclass(frozen=True, eq=False)
