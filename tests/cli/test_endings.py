@@ -37,6 +37,10 @@ def test_every_verb_says_how_many_rows_it_leaves_out(cli, claims):
     said = "note: 3 rows without 'accidents' left out"
     fitted = cli("fit", claims, "-t", "accidents", "-l", "tree", "-o", "short.cw")
     assert said in fitted.err
-    for verb in (("explain", "importance"), ("explain", "effect"), ("explain", "shapley")):
-        more = ("age",) if verb[1] == "effect" else ()
-        assert said in cli(*verb, "short.cw", claims, *more).err
+    measured = ("explain", "importance", "short.cw", claims, "--kind", "permutation")
+    assert said in cli(*measured).err
+    assert said in cli("evaluate", "short.cw", claims).err
+    # what needs no outcome takes all rows
+    for question, *more in (("importance",), ("effect", "age"), ("shapley",)):
+        answer = cli("explain", question, "short.cw", claims, *more)
+        assert (answer.code, answer.err) == (0, "")

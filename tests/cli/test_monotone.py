@@ -59,7 +59,7 @@ def test_a_learner_that_cannot_is_named_with_those_that_can(refused, claims, ver
 
 
 def test_compared_learners_keep_constraints_and_the_others_are_left_out(cli, claims, monkeypatch):
-    monkeypatch.setitem(catalogue._USUAL, Task.COUNT, ("baseline", "glm", "tree"))
+    monkeypatch.setitem(catalogue.registry._USUAL, Task.COUNT, ("baseline", "glm", "tree"))
     common = ("benchmark", claims, "--target", "accidents", "--monotone", "age=down", *QUICK)
     answer = cli(*common)
     assert answer.code == 0, answer.err

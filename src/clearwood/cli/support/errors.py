@@ -123,13 +123,15 @@ def _explain(error: Exception, words: Sequence[str], spelling: Spelling, *, trac
     if isinstance(error, OSError) and error.errno is not None:
         return _system(error)
     name = f"{type(error).__module__}.{type(error).__qualname__}"
-    if name == _ABOUT_SETTING or name in _setting_errors():
-        library = name.partition(".")[0].strip("_").replace("sklearn", "scikit-learn")
-        _complain(f"{library} rejected a setting: {_first_line(error)}", _settings_hint(words))
-        return BAD_INPUT
     if isinstance(error, MemoryError):
         _complain("there is not enough memory", "try fewer rows, or a simpler learner.")
         return UNEXPECTED
+    # errors of Python itself are no library's, and the catalogue may be what failed
+    is_python = type(error).__module__ == "builtins"
+    if name == _ABOUT_SETTING or (not is_python and name in _setting_errors()):
+        library = name.partition(".")[0].strip("_").replace("sklearn", "scikit-learn")
+        _complain(f"{library} rejected a setting: {_first_line(error)}", _settings_hint(words))
+        return BAD_INPUT
     hint = "this is a bug in Clearwood; please report it with the output of --traceback."
     _complain(
         f"unexpected {type(error).__name__}: {_first_line(error)}", None if traceback else hint

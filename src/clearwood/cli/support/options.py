@@ -249,7 +249,8 @@ def read_table(
         table: Any
         if scan:
             # all columns are kept, and any target is taken where there is a schema
-            options = {k: v for k, v in options.items() if k not in ("keep", "constant")}
+            in_memory = ("keep", "constant", "all_rows")
+            options = {name: value for name, value in options.items() if name not in in_memory}
             table = scan_table(data, schema, **options)
         elif schema is None:
             table = cw.read(data, **options)
