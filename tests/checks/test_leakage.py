@@ -322,3 +322,12 @@ def test_leaks_do_not_hide_each_other(outcome):
         assert set(leakage(read(outcome, x=x, **columns)).suspects) == set(columns)
     alone = leakage(read(outcome, x=x, paid=paid)).suspects
     assert alone == ("paid",)
+
+
+@pytest.mark.parametrize("form", [lambda y: 3 * y, np.exp, lambda y: -y, lambda y: y**3])
+def test_the_target_in_another_form_is_a_copy_however_few_the_rows_and_strong_the_others(form):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 120))
+    y = 2 * x + 0.5 * rng.normal(size=120)
+    found = leakage(cw.read({"x": x, "z": z, "form": form(y), "y": y}, target="y"))
+    assert {leak.column: leak.kind for leak in found.leaks}["form"] == "copy"

@@ -94,7 +94,7 @@ def test_odds_of_a_model_without_the_column(policies):
     unaware = cw.fair(model, loans, kind="unaware")
     table = cw.factors(unaware, loans)
     assert_allclose(table.predict(loans), unaware.predict_proba(loans)[:, 1], rtol=1e-10)
-    with pytest.raises(cw.InputError, match="no product of odds ratios"):
+    with pytest.raises(cw.InputError, match="not a product of odds ratios"):
         cw.factors(cw.fair(model, loans), loans)
 
 

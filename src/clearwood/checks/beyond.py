@@ -5,14 +5,13 @@ a car goes with its displacement, and a child has few hours of work. Other colum
 rows nearly as well without it. A column that holds the outcome tells what no other column does.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from clearwood._shared.arrays import Index
 from clearwood._shared.draws import draw_rows
-from clearwood.checks.column_pairs import comparable, is_ordered, ranks, strength
+from clearwood.checks.column_pairs import SAME, comparable, have_one_order, is_ordered, strength
 from clearwood.checks.leak import Leak, Suspect
 from clearwood.checks.left_over import left_over
 from clearwood.checks.pure_rows import valued
@@ -25,8 +24,8 @@ __all__ = ["leaks_beyond"]
 _REMOVED, _OTHERS_ARE_STRONG, _REMOVED_BEYOND_STRONG = 0.5, 0.6, 0.8
 #: Of what the mean misses of pure rows, the share that the other columns miss as well.
 _MISSED_OF_ROWS = 0.5
-#: Columns are the same from this strength or rank correlation on, their rows from this overlap on.
-_SAME_COLUMN, _SAME_ROWS = 0.999, 0.5
+#: Rows are the same from this overlap on.
+_SAME_ROWS = 0.5
 _MOST_ROWS, _MOST_OWN, _MOST_OTHERS = 3000, 500, 20
 
 
@@ -118,8 +117,5 @@ class _Others:
                 return True
         columns = [self.table.column(n).take(self.rows) for n in (sign.leak.column, other)]
         if not all(map(is_ordered, columns)):
-            return strength(*map(comparable, columns)) >= _SAME_COLUMN
-        ranked = np.stack([ranks(column) for column in columns]) - 0.5
-        ranked = ranked[:, ~np.isnan(ranked).any(axis=0)]
-        product, (first, second) = float(ranked[0] @ ranked[1]), (ranked**2).sum(axis=1).tolist()
-        return abs(product) >= _SAME_COLUMN * math.sqrt(first * second)
+            return strength(*map(comparable, columns)) >= SAME
+        return have_one_order(*columns)

@@ -1,5 +1,6 @@
 """How strongly two columns are associated, whatever their kinds."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +12,14 @@ from clearwood._shared.progress import Step, silent
 from clearwood.table import Column, Kind
 
 __all__ = [
+    "SAME",
     "Comparable",
     "all_strengths",
     "bins_of",
     "comparable",
     "coordinates",
     "effective_rows",
+    "have_one_order",
     "is_ordered",
     "ranks",
     "related",
@@ -24,10 +27,15 @@ __all__ = [
     "strengths",
 ]
 
+#: Columns are the same from this strength or rank correlation on.
+SAME = 0.999
+
 _BINS = 20
 _ROWS_PER_BIN = 20
 # Rows by which two columns are compared.
 _ROWS_COMPARED = 5000
+# Fewer rows have one order by chance.
+_FEWEST_IN_ORDER = 12
 # Standard deviations above chance that an association must reach to count.
 _BEYOND_CHANCE = 3
 _MOST_RELATED = 3
@@ -55,6 +63,24 @@ def ranks(column: Column, weights: Floats | None = None) -> Floats:
     middle = np.cumsum(counts) - 0.5 * counts
     ranked[present] = (middle / max(counts.sum(), 1e-300))[inverse]
     return ranked
+
+
+def have_one_order(one: Column, other: Column) -> bool:
+    """Whether one column rises, or falls, with the other wherever both have a value.
+
+    Examples
+    --------
+    >>> x = np.linspace(1, 5, 20)
+    >>> a, b = (Column(name, Kind.NUMBER, v) for name, v in (("a", x), ("b", 1 / x)))
+    >>> have_one_order(a, b)
+    True
+    """
+    ranked = np.stack([ranks(column) for column in (one, other)]) - 0.5
+    ranked = ranked[:, ~np.isnan(ranked).any(axis=0)]
+    if ranked.shape[1] < _FEWEST_IN_ORDER:
+        return False
+    product, (first, second) = float(ranked[0] @ ranked[1]), (ranked**2).sum(axis=1).tolist()
+    return abs(product) >= SAME * math.sqrt(first * second) > 0
 
 
 def is_ordered(column: Column) -> bool:

@@ -19,6 +19,7 @@ from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood._shared.weights import counted, effective
 from clearwood.checks.beyond import leaks_beyond
+from clearwood.checks.column_pairs import have_one_order, is_ordered
 from clearwood.checks.leak import Leak, Sign, Suspect
 from clearwood.checks.left_over import indicators
 from clearwood.checks.pure_rows import FEWEST_OF_A_LEVEL, pure_rows, valued
@@ -43,6 +44,8 @@ MOST, NOT_LITTLE = 0.9, 0.55
 _MOST_ROWS, _MOST_FOR_LEVELS = 3000, 20_000
 #: Columns with fewer values are other than the exposure, even if they go with it.
 _FEWEST_EXPOSURES = 3
+#: Targets with fewer values are put in one order by honest columns too.
+_FEWEST_VALUES = 20
 _FOLDS = 3
 _FEWEST_ROWS = 12
 #: Leaves of the trees, and the fewest rows of one.
@@ -226,7 +229,7 @@ def leakage(
             column = table.column(name).take(judge.rows)
             one = judge(_along_an_axis(column), valued(column)[1])
             measured.append(one)
-            leaks += _of_column(name, table.target, one)
+            leaks += _of_column(name, table.target, one, in_order=judge.has_order_of(column))
             gaps = column.missing
             if FEWEST_OF_A_LEVEL <= gaps.sum() <= len(gaps) - FEWEST_OF_A_LEVEL:
                 leaks += _of_missingness(name, table.target, judge(None, gaps.astype(np.intp)))
@@ -265,12 +268,14 @@ def leakage(
     )
 
 
-def _of_column(name: str, target: str, one: "_Measured") -> Iterator[Leak]:
+def _of_column(name: str, target: str, one: "_Measured", *, in_order: bool) -> Iterator[Leak]:
     is_strong = (one.explained >= STRONG and one.low >= STRONG_LOW) or (
         one.auc >= STRONG_AUC and one.auc_low >= STRONG_AUC_LOW
     )
-    if one.explained > COPY or is_strong:
-        kind: Sign = "copy" if one.explained > COPY else "strong"
+    # few rows explain less of a copy than there is to explain, and its order is the target's
+    is_copy = one.explained > COPY or in_order
+    if is_copy or is_strong:
+        kind: Sign = "copy" if is_copy else "strong"
         yield Leak(column=name, target=target, kind=kind, explained=one.explained, auc=one.auc)
 
 
@@ -295,7 +300,8 @@ class _Judge:
 
     def __init__(self, table: Table, rows: Index, weights: Floats, seed: int) -> None:
         self.rows, self.weights, self.task = rows, weights, table.task
-        self.truth = indicators(table.target_column.take(rows))
+        self.target = table.target_column.take(rows)
+        self.truth = indicators(self.target)
         self.units: Index = np.arange(len(rows))
         self.splits = list(KFold(_FOLDS, shuffle=True, random_state=seed).split(self.truth))
         if table.groups is not None:
@@ -303,6 +309,15 @@ class _Judge:
             if self.units.max() + 1 >= _FOLDS:
                 folds = GroupKFold(_FOLDS, shuffle=True, random_state=seed)
                 self.splits = list(folds.split(self.truth, groups=self.units))
+
+    def has_order_of(self, column: Column) -> bool:
+        """Whether a column of numbers rises or falls with a target of many numbers."""
+        target = self.target
+        is_number = self.task is not None and not self.task.is_classification
+        if not (is_number and is_ordered(column) and is_ordered(target)):
+            return False
+        known = target.values[~target.missing]
+        return len(np.unique(known)) >= _FEWEST_VALUES and have_one_order(column, target)
 
     def __call__(self, numbers: Floats | None, levels: Index) -> _Measured:
         """Predict by the better of two small trees along an axis, or by the mean of each level."""

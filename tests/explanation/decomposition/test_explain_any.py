@@ -202,7 +202,7 @@ def test_classes_and_weights(X):
     [
         ({"max_order": None}, "too many coalitions.*max_order=3"),
         ({"n_background": 1}, "n_background=1"),
-        ({"weights": [1.0]}, "weights have shape"),
+        ({"weights": [1.0]}, "weights have the shape"),
         ({"output": "z"}, "no output 'z'"),
     ],
 )

@@ -125,10 +125,10 @@ def test_a_background_of_one_row_is_allowed_and_said(model, frame):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(60), "sum to zero"),
+        (np.zeros(60), "every row has the weight 0"),
         (np.ones(3), "60 rows"),
-        (np.full(60, -1.0), "background row 0 is -1"),
-        (np.full(60, np.nan), "background row 0 is nan"),
+        (np.full(60, -1.0), "the weight of row 0 is -1"),
+        (np.full(60, np.nan), "the weight of row 0 is nan"),
     ],
 )
 def test_wrong_weights_are_refused(model, frame, weights, message):

@@ -144,7 +144,7 @@ def _cut_points(texts: list[str] | None) -> Any:
 
     Examples
     --------
-    >>> _bands(["25,65"]), _bands(["25", "65"]), _bands(["age=25,65", "income=5"])
+    >>> _cut_points(["25,65"]), _cut_points(["25", "65"]), _cut_points(["age=25,65", "income=5"])
     ([25.0, 65.0], [25.0, 65.0], {'age': [25.0, 65.0], 'income': [5.0]})
     """
     if not texts:
