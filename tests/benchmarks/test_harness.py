@@ -99,6 +99,7 @@ def test_unknown_section_is_answered_with_the_known_ones():
     assert "no section 'rnk'; did you mean 'rank'" in done.stderr
 
 
+@pytest.mark.long
 def test_run_of_a_section_writes_what_it_printed(tmp_path):
     done = run("rank", "--quick", "--no-memory", "--output", str(tmp_path))
     assert done.returncode == 0, done.stderr

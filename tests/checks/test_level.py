@@ -97,7 +97,7 @@ def test_the_level_of_the_fit_is_that_of_an_evaluation():
 def test_a_benchmark_states_the_level_of_its_evaluations_and_warns_of_it():
     data = table("amount", n=1500, share=1.0)
     options = {"tune": 0, "repeats": 1}
-    bench = cw.benchmark(data, ["glm", "gbm"], **options)
+    bench = cw.benchmark(data, ["glm", "tree"], **options)
     for name, level in bench.levels.items():
         measured = bench.evaluation(name).measures()
         assert (level.ratio, level.low, level.high) == pytest.approx(

@@ -120,7 +120,12 @@ def penalised_loss(coefficients, constant, X, codes, C, share):
 @pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
 @pytest.mark.parametrize(
     ("n", "p", "n_classes", "correlation"),
-    [(300, 10, 2, 0.99), (120, 150, 2, 0.5), (300, 8, 3, 0.95), (80, 1600, 2, 0.1)],
+    [
+        (300, 10, 2, 0.99),
+        (120, 150, 2, 0.5),
+        (300, 8, 3, 0.95),
+        pytest.param(80, 1600, 2, 0.1, marks=pytest.mark.long),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:there are more features")
 def test_sparse_fits_are_at_the_minimum(n, p, n_classes, correlation, penalty, C):

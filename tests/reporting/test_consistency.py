@@ -49,7 +49,15 @@ def table(task, *, is_weighted):
     return cw.read(columns, target="y", task=task, **weight)
 
 
-@pytest.fixture(scope="module", params=PAGES, ids=lambda page: "-".join(map(str, page)))
+#: Pages of models that are sampled, or of many trees, take several times as long.
+LONG = {"knn", "forest"}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(p, marks=[pytest.mark.long] if p[1] in LONG else []) for p in PAGES],
+    ids=lambda page: "-".join(map(str, page)),
+)
 def findings(request):
     task, learner, is_weighted = request.param
     data = table(task, is_weighted=is_weighted)

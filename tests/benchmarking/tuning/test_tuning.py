@@ -367,6 +367,7 @@ def test_the_first_trees_of_an_ensemble_are_a_smaller_ensemble(name, numbers, cl
         assert len(many.estimator_.estimators_) == 12
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:the best max_iter of gbm is at the upper end")
 def test_trees_are_tuned_on_some_of_many_rows_and_their_number_on_all(monkeypatch):
     from clearwood.benchmarking.tuning import tune as module
@@ -441,6 +442,7 @@ def test_the_number_of_trees_is_chosen_after_most_of_the_time(monkeypatch):
     assert min(last) > 0.85
 
 
+@pytest.mark.long
 def test_tuned_numbers_of_trees_are_those_of_pairs_too(numbers):
     options = {"tune": 2, "outer": 3, "inner": 2, "repeats": 1, "pair_tuning": "reuse"}
     plain = cw.benchmark(numbers, [cw.learner("forest", n_estimators=25)], **options)
