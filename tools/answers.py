@@ -33,6 +33,7 @@ NOISE = {
     "versions",
     "path",
     "folder",
+    "sha256",
 }
 
 
