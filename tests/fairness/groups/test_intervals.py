@@ -136,3 +136,28 @@ def test_the_inverse_of_a_ratio_has_the_inverse_ends():
 def test_huge_predictions_have_finite_intervals():
     values = np.array([1e300, 2e300, 3e300])
     assert np.isfinite(mean_of(values / 1e10, np.ones(3), None, 0.9).high)
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth"),
+    [
+        (lambda rng, n: rng.poisson(0.05, n), 0.05),
+        (lambda rng, n: rng.negative_binomial(0.5, 0.625, n), 0.3),
+        (lambda rng, n: rng.binomial(1, 0.2, n) * rng.gamma(1.0, 2.0, n), 0.4),
+    ],
+)
+@pytest.mark.parametrize("n", [40, 150])
+def test_rates_and_amounts_with_zeros_are_covered_on_either_side(draw, truth, n):
+    """On the scale of the mean itself, ends were below 0 and a skewed mean missed above it."""
+    rng = np.random.default_rng(n)
+    found = [mean_of(draw(rng, n).astype(float), np.ones(n), None, 0.9) for _ in range(500)]
+    known = [one for one in found if one.value > 0]
+    assert all(one.low > 0 for one in known)
+    assert sum(one.low <= truth <= one.high for one in known) >= 0.86 * len(known)
+    assert sum(truth > one.high for one in known) <= 0.1 * len(known)
+
+
+def test_nothing_observed_has_no_interval_of_no_width():
+    none = mean_of(np.zeros(30), np.ones(30), None, 0.9)
+    assert none.value == 0
+    assert np.isnan([none.low, none.high]).all()

@@ -109,8 +109,10 @@ def _most(events: float, size: float, tail: float) -> float:
 def mean_of(
     values: Floats, weights: Floats, units: Index | None, confidence: float, *, inflation: float = 1
 ) -> Spread:
-    """Return a mean with Student's interval, on the logarithmic scale where all are positive.
+    """Return a mean with Student's interval, on the logarithmic scale where none is negative.
 
+    Rates of rare events and amounts with zeros then miss the truth as often on either side, and no
+    end is below 0. Where nothing at all was observed, the interval is not known: its ends are NaN.
     The degrees of freedom are those that the variance has (Satterthwaite): few where a few large
     values make up most of it.
 
@@ -134,11 +136,11 @@ def _mean_of(
     if not mean.n:
         return UNKNOWN
     value = mean.mean
-    if mean.n < 2:
+    if mean.n < 2 or not values.any():
         return Spread(value, np.nan, np.nan)
     error = float(stats.t.ppf(0.5 + confidence / 2, mean.degrees))
     error *= inflation * float(np.sqrt(mean.variance))
-    if value > 0 and bool((values > 0).all()):
+    if value > 0 and bool((values >= 0).all()):
         factor = float(np.exp(min(error / value, 700.0)))
         return Spread(value, value / factor, value * factor)
     return Spread(value, value - error, value + error)
