@@ -501,7 +501,7 @@ def _notes(audited: Audited, groups: Sequence[GroupMeasures], undecided: bool) -
     notes = list(audited.notes)
     if audited.source == "training rows" and audited.truth is not None:
         notes.append(
-            "the rows may be those of the fit, on which errors are too small: rates of errors, "
+            "these may be training rows, on which errors are too small: rates of errors, "
             "losses and observed / expected are better than on new rows; means and ratios of "
             "predictions stand"
         )
