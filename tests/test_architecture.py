@@ -188,7 +188,7 @@ def private_names(module: Path) -> Iterator[str]:
         if room in {home_of(module), "_shared"}:
             continue
         if node.module not in packages() | PUBLIC_MODULES:
-            yield f"{node.module}, which is no public face of {room}"
+            yield f"{node.module}, which is not a public face of {room}"
             continue
         public = getattr(import_module(node.module), "__all__", ())
         for alias in node.names:

@@ -150,7 +150,7 @@ def second_meanings(word: str, meaning: Word, found: tuple[Use, ...]) -> list[st
 
 @pytest.mark.parametrize("word", sorted(glossary()))
 def test_a_word_has_one_meaning(word):
-    assert any(use.word == word for use in uses()), "it is no option any more"
+    assert any(use.word == word for use in uses()), "it is not an option any more"
     assert second_meanings(word, glossary()[word], uses()) == []
 
 

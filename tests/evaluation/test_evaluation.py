@@ -394,7 +394,7 @@ def test_rows_without_any_claim_are_evaluated(fitted):
 
 
 def test_bins_without_events_have_intervals_with_a_width():
-    """Two claims are expected where none was observed, which is no miss."""
+    """Two claims are expected where none was observed, which is not a miss."""
     n = 400
     rates = np.where(np.arange(n) < 20, 0.1, 0.5)
     claims = np.random.default_rng(0).poisson(rates)

@@ -84,7 +84,7 @@ def test_learners_that_cannot_are_refused_by_name():
     ):
         with pytest.raises(InputError, match="learner 'ridge' cannot keep"):
             attempt()
-    with pytest.raises(InputError, match="Ridge is no learner of the catalogue"):
+    with pytest.raises(InputError, match="Ridge is not a learner of the catalogue"):
         cw.benchmark(table, [Ridge()], **QUICK)
 
 

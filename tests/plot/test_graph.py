@@ -46,7 +46,7 @@ def test_boxes_of_thirty_nodes_do_not_overlap_and_arrows_lead_to_the_right(seed)
         if not line.is_shared:
             across = [x for x, _ in line.points]
             assert across == sorted(across)
-            # what an arrow passes is no box
+            # what an arrow passes is not a box
             for x, y in line.points[1:-1]:
                 assert not any(
                     box.left <= x <= box.right and abs(box.y - y) < HEIGHT / 2

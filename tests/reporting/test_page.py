@@ -171,7 +171,7 @@ def test_scripts_cannot_end_their_element():
 
 
 def test_what_is_no_block_is_refused():
-    with pytest.raises(TypeError, match="holds 'str', which is no kind of block"):
+    with pytest.raises(TypeError, match="holds 'str', which is not a kind of block"):
         Report("r", (Section("x", "X", ("words",)),)).to_html()
 
 

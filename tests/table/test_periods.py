@@ -1,4 +1,4 @@
-"""Weeks, months, quarters and years in words are dates, and what has no order is no time."""
+"""Weeks, months, quarters and years in words are dates, and what has no order is not a time."""
 
 import calendar
 from datetime import date

@@ -1,4 +1,4 @@
-"""How far long work has come, shown on stderr to whoever is watching."""
+"""How far long work has come, shown on stderr."""
 
 import os
 import sys

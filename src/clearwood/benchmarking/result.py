@@ -325,7 +325,9 @@ class Benchmark(Result):
         for name in columns:
             if name not in table.features:
                 table.column(name)
-                raise InputError(f"column {name!r} is no feature", parameter="columns", value=name)
+                raise InputError(
+                    f"column {name!r} is not a feature", parameter="columns", value=name
+                )
         if not columns or len(columns) == len(table.features):
             raise InputError("name some of the features, and not all of them", parameter="columns")
         chosen = self.best().name if learner is None else self[learner].learner

@@ -226,12 +226,12 @@ def inclusion(
     seed: int = 0,
     n_jobs: int | None = 1,
 ) -> SelectionFrequency:
-    """Compute how often a learner chooses each column when its rows are drawn anew.
+    """Compute how often a learner chooses each column when its rows are resampled.
 
     The learner is fitted to each draw, with everything that its choice depends on: the search of
     "subset", the zeros of "lasso", the columns of ``select=``. A share near 1 shows a choice that
-    does not hang on a few rows. It is no probability that the column has an effect: a column that
-    stands in for another one is chosen just as surely.
+    does not hang on a few rows. It is not the probability that the column has an effect: a column
+    that stands in for another one is chosen just as surely.
 
     Parameters
     ----------

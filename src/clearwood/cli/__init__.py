@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _stop_at_once(*_: object) -> None:
     """End the process without a traceback, while modules are imported.
 
-    Nothing has been written yet. An exception is no safe way out of an import: some compiled
+    Nothing has been written yet. An exception is not a safe way out of an import: some compiled
     modules print it, or turn it into another one.
     """
     os.write(2, b"stopped; nothing was written\n")

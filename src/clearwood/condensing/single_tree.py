@@ -284,7 +284,7 @@ def _places(problem: Problem, rows: Floats) -> NDArray[np.int32]:
 def _classes(request: Request, rows: Floats) -> NDArray[np.int32]:
     """Return the position of the class that the ensemble predicts for each row."""
     forest = request.problem.forest
-    assert forest.classes is not None  # checked at the door
+    assert forest.classes is not None  # validated on entry
     order = np.argsort(forest.classes)
     labels = bare(forest).predict(rows)
     return order[np.searchsorted(forest.classes[order], labels)].astype(np.int32)
@@ -353,7 +353,7 @@ def _warn_of_little(certificate: Certificate) -> None:
 
 def _fallback(forest: Forest, request: Request, solution: Solution) -> Forest:
     assert solution.uncertified is not None  # some leaves are not certified
-    # how many rows reached a node is no part of a prediction, and would be half of a small file
+    # how many rows reached a node is not part of a prediction, and would be half of a small file
     without_cover = replace(forest, cover=np.full(forest.n_nodes, np.nan))
     return restricted(without_cover, request.problem.atoms, solution.uncertified)
 

@@ -203,6 +203,6 @@ def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]
     code = {level: float(i) for i, level in enumerate(levels)}
     result = np.full(len(values), np.nan)
     for i, value in enumerate(values.tolist()):
-        if value is not None:  # NaN is no key, so it stays missing
+        if value is not None:  # NaN is not a key, so it stays missing
             result[i] = code.get(value, np.nan)
     return result

@@ -64,7 +64,7 @@ class NodeArrays:
         return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a copy, or one sent to a worker, is frozen and checked anew; cached values stay behind
+        # a copy, or one sent to a worker, is frozen and checked again; cached values stay behind
         return _made, (type(self), self._fields())
 
 

@@ -3,8 +3,8 @@
 Libraries that fit one model on several machines need all of their processes from beginning to end;
 if one is lost, the others raise or wait for ever. So each worker starts a process of its own, which
 can be ended whatever it waits for. The driver looks at all of them about twice a second. If one is
-gone or nothing happens for too long, it ends the others and raises `LostError`: whoever knows how
-far the work has come begins again from there.
+gone or nothing happens for too long, it ends the others and raises `LostError`: the caller,
+who knows how far the work has come, begins again from there.
 """
 
 import json

@@ -25,7 +25,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRows:
-    """Which rows are held out, or trained on; decided row by row, whoever reads them.
+    """Which rows are held out, or trained on; decided row by row, whichever process reads them.
 
     Parameters
     ----------

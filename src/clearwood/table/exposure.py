@@ -31,7 +31,7 @@ def note_on_zero_exposure(
     target
         The column to predict, if there is one.
     total
-        The sum of the target over these rows; None where it is no number.
+        The sum of the target over these rows; None where it is not a number.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def check_task(monotone: Mapping[str, str], task: Task | None) -> None:
 
 
 def check_columns(monotone: Mapping[str, str] | None, table: Table) -> None:
-    """Raise where a constraint names a column that is no feature, or has no order."""
+    """Raise where a constraint names a column that is not a feature, or has no order."""
     for name in monotone or ():
         if name not in {*table.features, *table.by_header().features}:
             raise InputError(

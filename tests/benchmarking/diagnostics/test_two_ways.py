@@ -25,7 +25,7 @@ def keyed(n_units=300, *, named=True):
 
 
 def later(n=800):
-    """What the target depends on changes with the year, which is no feature of the learner."""
+    """What the target depends on changes with the year, which is not a feature of the learner."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(n, 2))
     year = 2000 + np.arange(n) // 80
@@ -111,7 +111,7 @@ def test_the_gain_without_a_column_is_that_of_a_table_without_it():
 
 def test_columns_left_out_are_features_and_not_all_of_them():
     bench = run(later(), "ols")
-    with pytest.raises(cw.InputError, match="no feature"):
+    with pytest.raises(cw.InputError, match="not a feature"):
         bench.without("y")
     with pytest.raises(cw.InputError, match="not all of them"):
         bench.without("x0", "x1", "year")

@@ -276,7 +276,7 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
         )
     if table.schema.monotone:
         raise InputError(
-            f"{type(learner).__name__} is no learner of the catalogue, so it does not get the "
+            f"{type(learner).__name__} is not a learner of the catalogue, so it does not get the "
             "directions that the table was read with",
             parameter="learners",
             value=learner,

@@ -117,5 +117,5 @@ def fit_to_parts(
 
 
 def is_of_rows(error: InputError) -> bool:
-    """Return whether rows could not be read, or a disk is full: that is no learner's failure."""
+    """Return whether rows could not be read, or a disk is full: that is not a learner's failure."""
     return error.parameter in ("data", "source", "function", "store", "workers")

@@ -44,7 +44,7 @@ def path_of(contender: Contender, context: Context) -> "Path | None":
     if not isinstance(template, Learner) or template.categories == "target":
         return None
     if template.select is not None or "select" in contender.space:
-        return None  # a fit that has chosen no column is no part of a path
+        return None  # a fit that has chosen no column is not part of a path
     if template.name in _COEFFICIENTS:
         fits = "alpha" in contender.space and context.table.weights is None
         return PenaltyPath(template.name) if fits else None

@@ -309,7 +309,7 @@ class _Judge:
         Where the best is to be taken, they are the defaults unless the choice is better by more
         than a standard error: what little it could gain is uncertain on all rows, and equal
         settings save fits of the nested interval. The number of boosted trees depends on the rows
-        and is chosen anew, on a tenth held out.
+        and is chosen again, on a tenth held out.
         """
         if len(self.rows) == len(self.unit.train):
             return settings

@@ -260,7 +260,7 @@ def _open_path(
         up = _above(graph, source, sources)
         for down in above_ends.values():
             for top in up:
-                # a source has no arrows out of it here, so it is no common cause
+                # a source has no arrows out of it here, so it is not a common cause
                 if top in down and top not in sources:
                     path = (*_joined(up[top][::-1], "<-"), *_joined(down[top], "->")[1:])
                     if best is None or len(path) < len(best):

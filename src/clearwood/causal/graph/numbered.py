@@ -115,12 +115,14 @@ def several(names: Any, parameter: str = "nodes") -> tuple[str, ...]:
         return (names,)
     if not isinstance(names, Iterable):
         raise InputError(
-            words(Option(parameter), f": {names!r} is no name"), parameter=parameter, value=names
+            words(Option(parameter), f": {names!r} is not a name"), parameter=parameter, value=names
         )
     found = tuple(names)
     for name in found:
         if not isinstance(name, str):
             raise InputError(
-                words(Option(parameter), f": {name!r} is no name"), parameter=parameter, value=name
+                words(Option(parameter), f": {name!r} is not a name"),
+                parameter=parameter,
+                value=name,
             )
     return found

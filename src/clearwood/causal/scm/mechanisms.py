@@ -67,7 +67,7 @@ class Mechanism(Protocol):
 
     @property
     def text(self) -> str | None:
-        """The equation; None for what is no text."""
+        """The equation; None for what is not text."""
 
     @property
     def described(self) -> str:

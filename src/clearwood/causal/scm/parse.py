@@ -107,7 +107,7 @@ def equations_of_text(text: str) -> dict[str, str]:
         match = re.match(r"\s*(?:`((?:[^`]|``)+)`|([^=`]+?))\s*=(?!=)\s*(.*)$", line)
         if match is None:
             raise InputError(
-                f"line {number} of the equations is no equation: {_short(line)}",
+                f"line {number} of the equations is not an equation: {_short(line)}",
                 parameter="equations",
                 value=line,
                 hint="write one equation a line, such as: y = 2 * x + normal(0, 1)",
@@ -291,13 +291,13 @@ class ParsedText:
         value = node.value
         if isinstance(value, str):
             raise self.error(
-                f"the text {value!r:.60} is no number",
+                f"the text {value!r:.60} is not a number",
                 'compare a category with its level, such as gender == "male", or choose by it, '
                 'such as {"city": 1, "town": 0}[region].',
             )
         if isinstance(value, bool) or not isinstance(value, int | float):
             hint = "write 1 for yes and 0 for no." if isinstance(value, bool) else None
-            raise self.error(f"{value!r:.60} is no number", hint)
+            raise self.error(f"{value!r:.60} is not a number", hint)
         try:
             number = float(value)
         except OverflowError:
@@ -395,7 +395,9 @@ class ParsedText:
             raise self.error("a table of levels is followed by [column]")
         name = self._name(node.slice)
         if not self._levels.get(name):
-            raise self.error(f"{name!r} is no category, so it cannot choose from a table of levels")
+            raise self.error(
+                f"{name!r} is not a category, so it cannot choose from a table of levels"
+            )
         options: dict[int, Expression] = {}
         for key, value in zip(table.keys, table.values, strict=True):
             options[self._code(name, self._text(key, name))] = self._part(value, depth)

@@ -565,10 +565,10 @@ Hint: known: ...
             try:
                 document = json.loads(document)
             except (ValueError, RecursionError):
-                raise InputError("the text is no JSON", parameter="document") from None
+                raise InputError("the text is not JSON", parameter="document") from None
         if not isinstance(document, Mapping) or document.get("format") != _FORMAT:
             raise InputError(
-                "this is no structural causal model",
+                "this is not a structural causal model",
                 parameter="document",
                 hint="give what to_json returned.",
             )
@@ -720,7 +720,7 @@ def _by_key(option: str, given: Any, keys: Sequence[Any]) -> dict[Any, float]:
         try:
             flat[key] = float(value)
         except (TypeError, ValueError):
-            raise bad_value(option, value, f"that of {key!r} is no number") from None
+            raise bad_value(option, value, f"that of {key!r} is not a number") from None
         if not np.isfinite(flat[key]):
             raise bad_value(option, value, f"that of {key!r} is not finite")
     return flat

@@ -19,8 +19,8 @@ from clearwood.cli.support.spelling import CommandLine
 
 __all__ = ["ALSO_OF_THE_VERB", "VerbGroup", "choices_of", "verb", "words_of"]
 
-#: Marks a field of a group that is no option of its own: it takes the value of the verb's parameter
-#: of the same name, where the verb has one.
+#: Marks a field of a group that is not an option of its own: it takes the value of the verb's
+#: parameter of the same name, where the verb has one.
 ALSO_OF_THE_VERB = {"also of the verb": True}
 
 _CONTEXT = "context"
@@ -213,7 +213,7 @@ def words_of(annotation: Any) -> tuple[str, ...]:
 class VerbGroup(TyperGroup):
     """Verbs, listed in the order in which they are used.
 
-    A word that is no verb is answered with the verbs that are near to it. A group with a default
+    A word that is not a verb is answered with the verbs that are near to it. A group with a default
     verb takes any other word for the first argument of that verb.
     """
 

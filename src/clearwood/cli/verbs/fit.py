@@ -105,7 +105,7 @@ def fit(
     for key, text in texts.items():
         if key in _OWN_OPTIONS:
             raise InputError(
-                f"--set {key}={text}: {key!r} is no setting of a learner but an option",
+                f"--set {key}={text}: {key!r} is not a setting of a learner but an option",
                 hint=words("type ", Option(key, text), "."),
             )
     model = cw.learner(

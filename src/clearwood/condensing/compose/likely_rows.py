@@ -16,7 +16,7 @@ def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Work that goes only by the rows of the data is spent on boxes drawn closely around them, which
     unseen rows miss. Values of a mixed row lie between those of a row and one of the nearest
-    fiftieth of the rows (at least five, at most 250; by ranks of values), drawn anew for every
+    fiftieth of the rows (at least five, at most 250; by ranks of values), drawn again for every
     column; codes of categories and missing values are those of one of the two. There are at most
     250,000 mixed rows.
 

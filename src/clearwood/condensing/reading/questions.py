@@ -311,7 +311,7 @@ def value_names(condensed: CondensedTree) -> tuple[str, ...]:
     """Name what a classifier's tree predicts besides the label; nothing where that is all.
 
     Where the values are equal, these are the probabilities of the classes, in their order, or
-    "score", the raw prediction of a model whose score is no probability.
+    "score", the raw prediction of a model whose score is not a probability.
     """
     shell = condensed.shell
     if shell.classes is None or condensed.equal == "class":

@@ -36,7 +36,7 @@ __all__ = ["ModelCells"]
 #: What a score is in a column of numbers.
 _Shape = Literal["steps", "pieces", "curve"]
 
-#: Cells of a column with a curve that is no polynomial, unless the user says how many.
+#: Cells of a column with a curve that is not a polynomial, unless the user says how many.
 _BANDS = 50
 #: Of a column with a curve: cells before they are joined, and rows in which the curve is looked at.
 _FINE_CELLS = 500

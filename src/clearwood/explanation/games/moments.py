@@ -67,7 +67,7 @@ class Cross:
     at_weights, over_weights
         Their weights; each sum to one.
     left
-        The share of the user's rows that is not among those averaged over: none is no noise.
+        The share of the user's rows that is not among those averaged over: 0 means no noise.
     n_rows
         How many rows the user has.
     """

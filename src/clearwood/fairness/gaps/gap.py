@@ -304,7 +304,7 @@ class _Values:
         # a group that was not drawn has no mean
         every = np.abs([*self.means, *direct, *fair_means])
         size = every.max(where=~np.isnan(every), initial=0.0)
-        rest[np.abs(rest) <= 1e-13 * size] = 0  # what rounding leaves is no interaction
+        rest[np.abs(rest) <= 1e-13 * size] = 0  # what rounding leaves is not an interaction
         self.differences = np.column_stack([total, straight, columns, rest])
         errors = np.sqrt(shares.errors**2 + shares.errors[place] ** 2) if columns.size else columns
         nothing = np.zeros(len(total))

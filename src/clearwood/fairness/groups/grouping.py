@@ -162,7 +162,7 @@ def standings_of(
 
 
 def word_for_missing(levels: Iterable[str | None]) -> str:
-    """Return what rows without a value are called: a word that is no level."""
+    """Return what rows without a value are called: a word that is not a level."""
     return "no value" if _MISSING in set(levels) else _MISSING
 
 

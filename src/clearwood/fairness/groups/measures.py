@@ -640,7 +640,7 @@ def _smd(group: _Group, other: _Group, level: float, inflation: float) -> Spread
         influences.append((mean, variance))
     (mean_1, variance_1), (mean_2, variance_2) = influences
     spread = (variance_1 + variance_2) / 2
-    # rounding of equal predictions is no variance
+    # rounding of equal predictions is not variance
     if not spread > 1e-24:
         return UNKNOWN
     root = float(np.sqrt(spread))

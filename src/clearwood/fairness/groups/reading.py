@@ -34,7 +34,7 @@ def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **read
     if not more:
         return read_as(source, schema, constant=True, **reading)
     with warnings.catch_warnings():
-        # that the model does not use the protected columns is no news
+        # that the model does not use the protected columns is not news
         warnings.simplefilter("ignore", ClearwoodWarning)
         return _read_both(source, schema, more, reading)
 

@@ -173,7 +173,7 @@ def _link(
                 carried = {key: value for key, value in link.items() if key != "ranks"}
                 return {**carried, "pick": pick}, outputs, shown
     raise NotCarriedError(
-        f"its prediction is no known function of what it adds up ({probe.game.unit})"
+        f"its prediction is not a known function of what it adds up ({probe.game.unit})"
     )
 
 

@@ -465,7 +465,7 @@ class Collector:
     def exact_rows(self, steps: float) -> int | None:
         """Return over how many rows the model can be decomposed exactly within a number of steps.
 
-        All of them for sums; None if the model is no sum, or if even few rows take too many.
+        All of them for sums; None if the model is not a sum, or if even few rows take too many.
         """
         if not self.given.explanation.is_exact:
             return None

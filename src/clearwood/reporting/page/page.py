@@ -139,7 +139,7 @@ def typeset(line: str) -> str:
 
 def _kind(block: Block) -> str:
     if not isinstance(block, Block):
-        raise TypeError(f"a section holds {type(block).__name__!r}, which is no kind of block")
+        raise TypeError(f"a section holds {type(block).__name__!r}, which is not a kind of block")
     return type(block).__name__
 
 

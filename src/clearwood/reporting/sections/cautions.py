@@ -305,7 +305,7 @@ def _better(findings: Findings) -> Iterator[Caution]:
 def _dispersed(findings: Findings) -> Iterator[Caution]:
     performance = findings.performance
     curve = None if performance is None else performance.calibration
-    # a weight that is no exposure counts rows as repeated, which looks like clusters
+    # a weight that is not an exposure counts rows as repeated, which looks like clusters
     if curve is None or findings.task is not Task.COUNT or findings.table.row_weights is not None:
         return
     if curve.dispersion > OVERDISPERSED:

@@ -198,7 +198,7 @@ def _sheet(
     rows = [_line(groups, k, measures, has_verdicts=has_verdicts) for k in shown]
     caption = f"{title} by {title_of(groups)}, with {percent(audit.confidence)} intervals"
     if groups.are_errors_too_good and OF_ERRORS & set(measures):
-        caption += "; * on rows that may be those of the fit, so too good"
+        caption += "; * on rows that may be training rows, so too good"
     name = title.lower()
     mixed = tuple(headings[2:])
     return Sheet(name, caption, tuple(headings), tuple(rows), mixed=mixed, roomy=True)

@@ -93,7 +93,7 @@ def _coefficients(table: Coefficients) -> list[Block]:
 
 
 def _equation(equation: Any) -> list[Block]:
-    """Write a model that is no sum of few terms line by line, as the library prints it."""
+    """Write a model that is not a sum of few terms line by line, as the library prints it."""
     frame = equation.to_frame("dict")
     columns = {name: [_plain(value) for value in values] for name, values in frame.items()}
     lines = tuple(zip(*columns.values(), strict=True))

@@ -58,7 +58,7 @@ _LADDER = 12
 #: Zero means missing in at most this share of the rows, where the smallest other value is a larger
 #: share than this of the median.
 _MOST_ZEROS, _NARROW = 0.1, 0.3
-#: Ages of adults, and what is no age of one.
+#: Ages of adults, and what is not an age of one.
 _ADULT, _NO_AGE = 10.0, 1.0
 _AGE = re.compile(r"(^|[^a-z])(age|alter)([^a-z]|$)", re.IGNORECASE)
 _NOT_NEGATIVE = re.compile(

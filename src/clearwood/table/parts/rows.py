@@ -305,7 +305,7 @@ class ExposedRows:
         for raws in self.rows.batches(rows, read):
             exposure = next((raw for raw in raws if raw.name == self.exposure), None)
             if exposure is None:
-                yield raws  # whoever needs it says that it is absent
+                yield raws  # the caller that needs it says that it is absent
                 continue
             zero = zero_rows(without_words(exposure, self.gaps))
             if not zero.all():

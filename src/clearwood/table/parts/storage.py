@@ -190,7 +190,7 @@ def _list_local(source: str) -> tuple[list[File], bool]:
 
 def _local(path: Path) -> File:
     if not path.exists():
-        return File(str(path), 0, 0.0)  # named by whoever reads it, with the nearest names
+        return File(str(path), 0, 0.0)  # its reader names it, with the nearest names
     stat = path.stat()
     return File(str(path), stat.st_size, stat.st_mtime)
 

@@ -235,7 +235,7 @@ def _drawn(table: Table, n: int | None, seed: int) -> Table:
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
-    """Keep what the columns of a table are known by when its roles are set anew."""
+    """Keep what the columns of a table are known by when its roles are set again."""
     known = source.schema
     columns = (c if c.header else described(c, known[c.name]) for c in table.columns)
     return replace(table, columns=tuple(columns))

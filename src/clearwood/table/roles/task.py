@@ -16,7 +16,7 @@ from clearwood.table.types import Kind, Task
 
 __all__ = ["find_task", "settle_target", "task_of"]
 
-#: More classes than this is no classification that anyone can read.
+#: More classes than this is not a classification that anyone can read.
 MOST_CLASSES = 100
 #: Whole numbers 0..k-1 or 1..k are classes up to this many ...
 MOST_NUMBERED_CLASSES = 10

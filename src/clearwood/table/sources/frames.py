@@ -220,7 +220,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Raw:
 
 
 def _is_real(kind: type) -> bool:
-    # Decimal is no numbers.Real, but converts to float like one.
+    # Decimal is not a `numbers.Real`, but converts to float like one.
     return issubclass(kind, numbers.Real) or kind.__name__ == "Decimal"
 
 
