@@ -112,7 +112,7 @@ def direct_effect(
     The band from refits is the contrast plus or minus a quantile of the t distribution times the
     standard deviation over the refits. A learner that shrinks effects is biased, and no resampling
     shows its bias: the band then covers what the learner estimates on average. Without refits there
-    is not a band where the effect is the same for every row, as in a linear model: other rows would
+    is no band where the effect is the same for every row, as in a linear model: other rows would
     not change it, which does not make it exact.
 
     `outside` is, at each value, the share of rows for which no alike row of the data has that
