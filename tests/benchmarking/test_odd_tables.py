@@ -115,7 +115,7 @@ def test_measures_and_calibration_are_json_frames_and_figures(result):
         strict(curve.to_json())
         strict(curve.plot().to_dict())
         tested = len(np.concatenate(list(bench.losses(name).rows.values())))
-        assert curve.rows.sum() + curve.zero_weights == tested
+        assert curve.rows.sum() + curve.n_zero_weight == tested
     assert data.task.is_classification == ("accuracy" in measured.values)
 
 

@@ -71,7 +71,7 @@ def test_risks_and_intervals(benches):
     )
     assert weighted.choosing().risk == approximately(repeated.choosing().risk)
     assert weighted.method.is_weighted
-    assert weighted.method.zero_weights == (weighted.context.table.weights == 0).sum() > 0
+    assert weighted.method.n_zero_weight == (weighted.context.table.weights == 0).sum() > 0
     assert "weighted" in repr(weighted)
 
 
@@ -129,4 +129,4 @@ def test_folds_with_hardly_any_weight_have_the_naive_interval():
     bench = cw.benchmark(table, ["ols"], tune=0, repeats=1)
     assert bench["ols"].interval == "naive"
     assert np.isfinite(bench["ols"].high)
-    assert bench.measures("ols").zero_weights == 51
+    assert bench.measures("ols").n_zero_weight == 51

@@ -43,7 +43,7 @@ def test_leakage(target):
     assert one.auc[0] == pytest.approx(two.auc[0], nan_ok=True)
     # a leaf of a tree has two rows, which may be one that is repeated
     np.testing.assert_allclose(one.explained, two.explained, atol=0.06)
-    assert (one.is_weighted, one.zero_weights) == (True, zero)
+    assert (one.is_weighted, one.n_zero_weight) == (True, zero)
     assert "weighted" in repr(one)
 
 

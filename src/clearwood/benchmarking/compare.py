@@ -291,7 +291,7 @@ def benchmark(
         seed=seed,
         threshold=threshold,
         is_weighted=weights is not None,
-        zero_weights=0 if weights is None else int((weights == 0).sum()),
+        n_zero_weight=0 if weights is None else int((weights == 0).sum()),
     )
     return _result(session, method, reference)
 

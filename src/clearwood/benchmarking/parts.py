@@ -154,7 +154,7 @@ def benchmark_parts(
         seed=seed,
         threshold=threshold,
         is_weighted=kept.weights is not None,
-        zero_weights=zeros,
+        n_zero_weight=zeros,
     )
     return run.result(method, reference, held_out)
 

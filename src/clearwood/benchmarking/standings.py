@@ -110,7 +110,7 @@ class Method:
         that need a class.
     is_weighted
         Whether rows count by their weight in risks and measures.
-    zero_weights
+    n_zero_weight
         How many rows have the weight 0: they neither train nor test.
     """
 
@@ -125,7 +125,7 @@ class Method:
     is_simultaneous: bool = False
     threshold: float = 0.5
     is_weighted: bool = False
-    zero_weights: int = 0
+    n_zero_weight: int = 0
 
 
 #: Units with their outcomes, by learner.

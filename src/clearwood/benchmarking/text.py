@@ -107,8 +107,8 @@ def _headline(bench: "Benchmark") -> str:
         f"{count(bench.n_rows, 'row')}{where}",
         f"{'weighted ' if bench.method.is_weighted else ''}{bench.loss} loss",
     ]
-    if bench.method.zero_weights:
-        parts.append(f"{bench.method.zero_weights:,} of them with weight 0")
+    if bench.method.n_zero_weight:
+        parts.append(f"{bench.method.n_zero_weight:,} of them with weight 0")
     if not bench.complete:
         parts.append(f"stopped after {len(bench.outcomes)} of {len(bench.units)} fits")
     return ", ".join(parts)

@@ -79,7 +79,7 @@ class Leakage(Result):
         How many rows were used for the trees.
     is_weighted
         Whether rows count by their weight.
-    zero_weights
+    n_zero_weight
         How many rows have the weight 0 and do not count.
     replaced
         Columns that explain much by themselves, which the other columns together tell as well.
@@ -93,7 +93,7 @@ class Leakage(Result):
     leaks: tuple[Leak, ...]
     n_rows: int
     is_weighted: bool = False
-    zero_weights: int = 0
+    n_zero_weight: int = 0
     replaced: tuple[str, ...] = ()
 
     _derived = ("suspects",)

@@ -60,7 +60,7 @@ class CalibrationCurve(Result):
         The level of the intervals: of the bins, of all together.
     is_weighted
         Whether rows count by their weight.
-    zero_weights
+    n_zero_weight
         How many rows have the weight 0 and do not count.
     dispersion
         The variance of observed totals as a multiple of the expected ones: about 1 for counts that
@@ -81,7 +81,7 @@ class CalibrationCurve(Result):
     error: float
     confidence: float
     is_weighted: bool = False
-    zero_weights: int = 0
+    n_zero_weight: int = 0
     dispersion: float = float("nan")
     _derived: ClassVar[tuple[str, ...]] = ("slope", "intercept", "top_misses")
 
@@ -306,7 +306,7 @@ def curve_of(
         error=calibration_error(pairs.truth, pairs.predicted, bins=bins, weights=pairs.weights),
         confidence=confidence,
         is_weighted=weights is not None,
-        zero_weights=pairs.zero_weights,
+        n_zero_weight=pairs.n_zero_weight,
         dispersion=pairs.dispersion,
     )
 

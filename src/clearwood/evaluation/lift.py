@@ -239,7 +239,7 @@ def double_lift_of(
         low, high = around(mean, "number", confidence, inflation=inflation)
         gain = Advantage(mean.mean, low, high, loss.name, rescale)
     lifted = lift_of(
-        Pairs(pairs.truth, own, pairs.weights, pairs.units, pairs.zero_weights),
+        Pairs(pairs.truth, own, pairs.weights, pairs.units, pairs.n_zero_weight),
         kind=kind,
         bins=bins,
         confidence=confidence,

@@ -448,7 +448,7 @@ class _Judge:
             high,
             self.level.n_rows,
             self.threshold if self._is_binary else None,
-            zero_weights=self.level.n_all - self.level.n_rows,
+            n_zero_weight=self.level.n_all - self.level.n_rows,
             confidence=confidence,
         )
 

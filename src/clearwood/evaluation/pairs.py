@@ -22,7 +22,7 @@ class Pairs:
         Of each row with a weight above 0.
     units
         The independent observation that the row belongs to: its group, or itself.
-    zero_weights
+    n_zero_weight
         How many rows were left out.
     """
 
@@ -30,7 +30,7 @@ class Pairs:
     predicted: Floats
     weights: Floats
     units: Index
-    zero_weights: int
+    n_zero_weight: int
 
     @classmethod
     def of(

@@ -39,7 +39,7 @@ class Residuals(Result):
         The mean residual.
     is_weighted
         Whether rows count by their weight in means, quantiles and bins.
-    zero_weights
+    n_zero_weight
         How many rows have the weight 0 and do not count.
     """
 
@@ -53,7 +53,7 @@ class Residuals(Result):
     large: float
     bias: float
     is_weighted: bool = False
-    zero_weights: int = 0
+    n_zero_weight: int = 0
 
     def _columns(self) -> dict[str, Any]:
         quantiles = {
@@ -63,7 +63,7 @@ class Residuals(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, with a list for every column of the frame."""
-        names = ("learner", "what", "typical", "large", "bias", "is_weighted", "zero_weights")
+        names = ("learner", "what", "typical", "large", "bias", "is_weighted", "n_zero_weight")
         return document({**{name: getattr(self, name) for name in names}, **self._columns()})
 
     def plot(self) -> Any:
@@ -130,5 +130,5 @@ def residuals_of(
         large=float(large),
         bias=float(np.average(residuals, weights=shares)),
         is_weighted=weights is not None,
-        zero_weights=pairs.zero_weights,
+        n_zero_weight=pairs.n_zero_weight,
     )

@@ -105,7 +105,7 @@ class Measures(Result):
         this; None otherwise.
     is_weighted
         Whether rows count by their weight in all measures.
-    zero_weights
+    n_zero_weight
         How many predictions have the weight 0 and do not count.
     confidence
         The level of the intervals.
@@ -123,7 +123,7 @@ class Measures(Result):
     rows: int = 0
     threshold: float | None = None
     is_weighted: bool = False
-    zero_weights: int = 0
+    n_zero_weight: int = 0
     confidence: float = 0.9
     sampled: tuple[str, ...] = ()
     sampled_rows: int = 0
@@ -200,7 +200,7 @@ class Measures(Result):
             low={**self.low, **{name: exact.low[name] for name in known}},
             high={**self.high, **{name: exact.high[name] for name in known}},
             rows=exact.rows,
-            zero_weights=exact.zero_weights,
+            n_zero_weight=exact.n_zero_weight,
             sampled=tuple(name for name in self.values if name not in known),
             sampled_rows=self.rows,
         )

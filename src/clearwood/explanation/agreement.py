@@ -240,7 +240,7 @@ class Agreement(Result):
                 ],
                 "model": self.model,
                 "rows": self.n_rows,
-                "rows_of_zero_weight": self.n_zero_weight,
+                "n_zero_weight": self.n_zero_weight,
                 "notes": self.notes,
             }
         )

@@ -45,7 +45,7 @@ class Summarised(Protocol):
 
 
 def as_text(
-    table: Summarised, columns: Sequence[Column], *, held: str | None = None, zero_weights: int = 0
+    table: Summarised, columns: Sequence[Column], *, held: str | None = None, n_zero_weight: int = 0
 ) -> str:
     """Write a table at 80 columns: what it is, then a line for each column.
 
@@ -57,14 +57,14 @@ def as_text(
         Its columns, with all values or a few that show what they hold.
     held
         Where its rows are, if they are not in memory.
-    zero_weights
+    n_zero_weight
         How many rows have the weight 0.
     """
     rows = _rows(table, columns)
     cells = [_HEADINGS, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(4)]
     widths[0] = min(widths[0], _NAME_WIDTH)
-    lines = [_headline(table, held, zero_weights), ""]
+    lines = [_headline(table, held, n_zero_weight), ""]
     for name, kind, role, missing, values in cells:
         line = (
             f"  {_cut(name, widths[0]):<{widths[0]}}  {kind:<{widths[1]}}  {role:<{widths[2]}}  "
@@ -78,13 +78,13 @@ def as_text(
 
 
 def as_html(
-    table: Summarised, columns: Sequence[Column], *, held: str | None = None, zero_weights: int = 0
+    table: Summarised, columns: Sequence[Column], *, held: str | None = None, n_zero_weight: int = 0
 ) -> str:
     """Write a table for a notebook, as `as_text`; every name and value is escaped."""
     rows = _rows(table, columns)
     more = len(table.names) - len(rows)
     notes = [*map(str, table.notes), *([f"… and {more} more columns"] if more > 0 else [])]
-    return html_table(_headline(table, held, zero_weights), _HEADINGS, rows, notes)
+    return html_table(_headline(table, held, n_zero_weight), _HEADINGS, rows, notes)
 
 
 def describe_values(column: Column) -> str:
@@ -112,13 +112,13 @@ def describe_values(column: Column) -> str:
     return f"{cell(low)} to {cell(high)}{unit}"
 
 
-def _headline(table: Summarised, held: str | None, zero_weights: int) -> str:
+def _headline(table: Summarised, held: str | None, n_zero_weight: int) -> str:
     parts = [count(table.n_rows, "row"), count(len(table.names), "column")]
     parts += [] if held is None else [held]
     if table.target is not None:
         parts.append(f"{table.task} of {table.outcome!r}")
     if Role.WEIGHT in table.roles.values():
-        parts.append(f"weighted{f' ({zero_weights:,} of weight 0)' if zero_weights else ''}")
+        parts.append(f"weighted{f' ({n_zero_weight:,} of weight 0)' if n_zero_weight else ''}")
     if table.dropped:
         parts.append(f"{count(table.dropped, 'row')} without a target left out")
     if table.keeps_identical:

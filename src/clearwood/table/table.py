@@ -347,10 +347,10 @@ class Table:
         return fingerprint(self)
 
     def __repr__(self) -> str:
-        return as_text(self, self.columns, zero_weights=self._zero_weights)
+        return as_text(self, self.columns, n_zero_weight=self._zero_weights)
 
     def _repr_html_(self) -> str:
-        return as_html(self, self.columns, zero_weights=self._zero_weights)
+        return as_html(self, self.columns, n_zero_weight=self._zero_weights)
 
     @property
     def _zero_weights(self) -> int:

@@ -71,7 +71,7 @@ def test_measures(kind):
         one, two = (getattr(result, name) for result in (weighted, repeated))
         assert one == pytest.approx(two, nan_ok=True), name
     assert weighted.is_weighted
-    assert weighted.zero_weights == (CASE.weights == 0).sum() > 0
+    assert weighted.n_zero_weight == (CASE.weights == 0).sum() > 0
     assert all("weighted" in meaning for meaning in weighted.meanings.values())
 
 
@@ -92,7 +92,7 @@ def test_calibration(kind):
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), err_msg=name)
     assert weighted.line.to_json() == pytest.approx(repeated.line.to_json())
     assert weighted.error == pytest.approx(repeated.error)
-    assert weighted.zero_weights == (CASE.weights == 0).sum()
+    assert weighted.n_zero_weight == (CASE.weights == 0).sum()
     assert "weighted" in repr(weighted)
     assert "weighted" in json.dumps(weighted.plot().to_dict())
 

@@ -294,7 +294,7 @@ class Effect(Result):
                 "exact": self.exact,
                 "rows": self.n_rows,
                 "rows_of_data": self.n_data,
-                "rows_of_zero_weight": self.n_zero_weight,
+                "n_zero_weight": self.n_zero_weight,
                 "sentence": self.sentence,
                 "evaluations": self.evaluations,
                 "about": self.about.to_json(),

@@ -509,7 +509,7 @@ class Importance(Result):
                 "unit": str(self.unit),
                 "rows": self.n_rows,
                 "rows_of_data": self.n_data,
-                "rows_of_zero_weight": self.n_zero_weight,
+                "n_zero_weight": self.n_zero_weight,
                 "sampled": self.is_sampled,
                 "variances": None if self.variances is None else self.variances.to_json(),
                 "about": None if self.about is None else self.about.to_json(),
