@@ -8,7 +8,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
-from clearwood.reporting.build import _WRITERS
+from clearwood.reporting.build import section_module
 from clearwood.reporting.collect.collector import collect
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, Options
 from clearwood.reporting.collect.inputs import report_input
@@ -71,7 +71,7 @@ def findings(request):
 @pytest.fixture(scope="module")
 def sections(findings):
     names = ("summary", "data", "performance", "importance", "cautions")
-    return {name: _WRITERS[name][1](findings) for name in names}
+    return {name: section_module(name).section(findings) for name in names}
 
 
 def flat(blocks):

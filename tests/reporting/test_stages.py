@@ -66,7 +66,7 @@ def test_a_section_that_fails_is_a_note_unless_faults_surface(monkeypatch):
     def section(findings):
         raise InputError("nothing to write")
 
-    monkeypatch.setitem(build._WRITERS, "data", ("Data", section))
+    monkeypatch.setattr(build.section_module("data"), "section", section)
     data = cw.datasets.load("diabetes")
     model = cw.learner("ols").fit(data)
     with pytest.raises(InputError, match="nothing to write"):

@@ -1,9 +1,10 @@
 """`clearwood.report`: from a model and its data to a page."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from altair.utils.schemapi import debug_mode
@@ -26,39 +27,11 @@ from clearwood.reporting.page.blocks import Note, Section
 from clearwood.reporting.page.page import prepare
 from clearwood.reporting.pages import head
 from clearwood.reporting.result import Report
-from clearwood.reporting.sections import (
-    cautions,
-    data,
-    fairness,
-    importance,
-    individual,
-    network,
-    performance,
-    reproduction,
-    summary,
-    table,
-    terms,
-    tree,
-)
+from clearwood.reporting.sections.cautions import cautions
 from clearwood.reporting.sections.words import sentence
 from clearwood.table import Parts, Table
 
 __all__ = ["report"]
-
-_WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
-    "summary": ("Summary", summary.section),
-    "data": ("Data", data.section),
-    "performance": ("Performance", performance.section),
-    "terms": (terms.TITLE, terms.section),
-    "table": (table.TITLE, table.section),
-    "importance": ("Feature importance and effects", importance.section),
-    "individual": ("Individual predictions", individual.section),
-    "network": (network.TITLE, network.section),
-    "tree": ("One tree", tree.section),
-    "fairness": (fairness.TITLE, fairness.section),
-    "cautions": ("Cautions", cautions.section),
-    "reproduction": ("Reproduction", reproduction.section),
-}
 
 #: Options that a recipe for the page repeats.
 _REPEATED = (
@@ -249,7 +222,7 @@ def report(
         # the figures are put together by our own code; checking each against Vega's schema again
         # takes longer than drawing them
         with debug_mode(False):  # noqa: FBT003 - its name says what is off
-            points, _ = attempt(lambda: cautions.cautions(findings), expected=())
+            points, _ = attempt(lambda: cautions(findings), expected=())
             findings = replace(findings, cautions=points or ())
             written = _written(findings, chosen)
     return Report(
@@ -333,21 +306,29 @@ def _checked(sections: Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(name for name in SECTIONS if name in names)
 
 
+def section_module(name: str) -> Any:
+    """Return the module of a section, which has its ``TITLE`` and the function ``section``."""
+    return import_module(f"clearwood.reporting.sections.{name}")
+
+
 def _written(findings: Findings, options: Options) -> list[Section]:
     """Write the sections; one that fails is a note, not the end of the page."""
     written = []
     clock = Clock()
-    for name, (title, write) in _WRITERS.items():
+    for name in SECTIONS:
         if options.sections is not None and name not in options.sections:
             continue
-        if write is reproduction.section:  # the last one says how long all of this took
+        module = section_module(name)
+        if name == "reproduction":  # the last one says how long all of this took
             prepare()
             writing = Stage(Step.WRITING, clock.passed)
             findings = replace(findings, stages=(*findings.stages, writing))
-        section, error = attempt(partial(write, findings), expected=())
+        section, error = attempt(partial(module.section, findings), expected=())
         if error is not None:
             reason = sentence(f"{type(error).__name__}: {error}")
-            section = Section(name, title, (Note("This section could not be written", reason),))
+            section = Section(
+                name, module.TITLE, (Note("This section could not be written", reason),)
+            )
         if section is not None:
             written.append(section)
     return written

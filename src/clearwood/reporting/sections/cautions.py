@@ -24,6 +24,8 @@ from clearwood.table import Kind, Role, Task
 
 __all__ = ["cautions", "section"]
 
+TITLE = "Cautions"
+
 #: Classes with fewer rows than this are small.
 SMALL_CLASS = 30
 #: Fewer rows for each column than this are few.
@@ -66,7 +68,7 @@ def section(findings: Findings) -> Section:
     )
     blocks += _drift_sheet(findings)
     blocks.append(More("What was checked", (Prose((_checked(findings),)),)))
-    return Section("cautions", "Cautions", tuple(blocks))
+    return Section("cautions", TITLE, tuple(blocks))
 
 
 def cautions(findings: Findings) -> tuple[Caution, ...]:

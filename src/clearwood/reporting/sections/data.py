@@ -12,6 +12,8 @@ from clearwood.table import Profile, Role
 
 __all__ = ["section"]
 
+TITLE = "Data"
+
 #: Columns whose distribution is drawn; the table has all of them.
 _MOST_DISTRIBUTIONS = 40
 _MOST_PAIRS = 300
@@ -30,7 +32,7 @@ def section(findings: Findings) -> Section:
     blocks.append(_columns(findings))
     blocks += _distributions(findings)
     blocks += _association(findings)
-    return Section("data", "Data", tuple(blocks))
+    return Section("data", TITLE, tuple(blocks))
 
 
 def _opening(findings: Findings) -> tuple[str, ...]:

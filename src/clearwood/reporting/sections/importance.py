@@ -31,6 +31,8 @@ from clearwood.reporting.sections.words import (
 
 __all__ = ["section"]
 
+TITLE = "Feature importance and effects"
+
 _MOST_COMPONENTS = 500
 
 _VIEWS = {
@@ -60,7 +62,7 @@ def section(findings: Findings) -> Section:
     blocks += _effects(findings)
     blocks += _pairs(findings)
     blocks += _agreement(findings)
-    return Section("importance", "Feature importance and effects", tuple(blocks))
+    return Section("importance", TITLE, tuple(blocks))
 
 
 def _importance(findings: Findings) -> list[Block]:

@@ -15,6 +15,8 @@ from clearwood.table import Column, Kind
 
 __all__ = ["rows_in_page", "section"]
 
+TITLE = "Individual predictions"
+
 _KINDS = {Kind.NUMBER: "number", Kind.WHOLE: "whole", Kind.DATE: "date", Kind.TEXT: "text"}
 _HELD_OUT = ", from a fit that had not seen the row"
 
@@ -24,7 +26,7 @@ def section(findings: Findings) -> Section:
     if not findings.options.has_rows:
         text = "Individual predictions are left out, and with them the rows they belong to."
         note = Note("This page contains no rows of the data", text)
-        return Section("individual", "Individual predictions", (note,))
+        return Section("individual", TITLE, (note,))
     blocks: list[Block] = [Prose(_opening(findings), lead=True)]
     if findings.page_model.data is None:
         blocks.append(_no_what_if(findings))
@@ -36,7 +38,7 @@ def section(findings: Findings) -> Section:
             "column changed its prediction; that needs JavaScript."
         )
         blocks.append(Widget("rows", "rows", text, rows_in_page(findings)))
-    return Section("individual", "Individual predictions", tuple(blocks))
+    return Section("individual", TITLE, tuple(blocks))
 
 
 def _opening(findings: Findings) -> tuple[str, ...]:

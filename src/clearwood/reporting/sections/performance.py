@@ -55,6 +55,8 @@ __all__ = [
     "sheet_of",
 ]
 
+TITLE = "Performance"
+
 
 #: Selected columns that a table lists.
 _MOST_COLUMNS = 200
@@ -91,7 +93,7 @@ def section(findings: Findings) -> Section:
         blocks += _diagnostics(performance)
     blocks += _test_rows(findings)
     blocks += _learning_curve(findings)
-    return Section("performance", "Performance", tuple(blocks))
+    return Section("performance", TITLE, tuple(blocks))
 
 
 def _optimistic() -> Note:

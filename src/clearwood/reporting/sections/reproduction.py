@@ -19,6 +19,8 @@ from clearwood.table import Parts, Table
 
 __all__ = ["recipe", "section"]
 
+TITLE = "Reproduction"
+
 _PACKAGES = (
     "clearwood",
     "numpy",
@@ -89,7 +91,7 @@ def section(findings: Findings) -> Section:
         notes = (Note("Warnings", "", items=items),)
         blocks.append(More(f"{count(len(items), 'warning')} from the library", notes))
     blocks.append(More("References", (Prose(_REFERENCES),)))
-    return Section("reproduction", "Reproduction", tuple(blocks))
+    return Section("reproduction", TITLE, tuple(blocks))
 
 
 def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:

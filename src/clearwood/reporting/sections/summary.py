@@ -18,6 +18,8 @@ from clearwood.table import Task
 
 __all__ = ["section"]
 
+TITLE = "Summary"
+
 _MOST_CAUTIONS = 6
 # Shares below these are left out of the sentence on interactions.
 _NO_REMAINDER, _ROUNDING = 0.001, 1e-6
@@ -36,7 +38,7 @@ def section(findings: Findings) -> Section:
     blocks: list[Block] = [Prose((_what(findings),), lead=True)]
     blocks += [_stated(point) for point in findings.cautions if point.severity == "high"]
     blocks.append(Facts(tuple((word, text) for word, text in lines if text)))
-    return Section("summary", "Summary", tuple(blocks))
+    return Section("summary", TITLE, tuple(blocks))
 
 
 def _stated(point: Caution) -> Note:

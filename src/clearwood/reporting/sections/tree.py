@@ -10,6 +10,8 @@ from clearwood.reporting.sections.words import number, sentence
 
 __all__ = ["section"]
 
+TITLE = "One tree"
+
 _RULES_KEPT = 300
 
 
@@ -34,7 +36,7 @@ def section(findings: Findings) -> Section:
         blocks += _surrogates(condensed)
         title = "The certificate: what is proved, and how to check it"
         blocks.append(More(title, _certificate(condensed)))
-    return Section("tree", "One tree", tuple(blocks))
+    return Section("tree", TITLE, tuple(blocks))
 
 
 def _no_tree(findings: Findings) -> Note:
