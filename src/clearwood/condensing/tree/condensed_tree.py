@@ -78,34 +78,7 @@ class SurrogateSplit:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CondensedTree(Result):
-    """One tree that predicts what an ensemble predicts.
-
-    Parameters
-    ----------
-    diagram
-        The tree, with equal branches kept once.
-    shell
-        The ensemble without its trees: names, levels and encoder of the user's columns, classes
-        and link.
-    equal
-        What is equal: "class", the predicted label; or "value", the raw prediction (margin, mean,
-        shares of votes) and with it everything computed from it.
-    effort, objective
-        As in `clearwood.condense`.
-    tolerance
-        How far a leaf's value may be from the ensemble's raw prediction; None where it is exact.
-    fallback
-        The ensemble, cut down to the leaves that are not certified, where it predicts; None where
-        all leaves are certified.
-    certificate
-        What is proved, where and how.
-    surrogates
-        For a single tree with surrogates: which splits stand in for others where a value is
-        missing. They are questions of ``diagram`` as well, so this is for reading; files leave it
-        out.
-    outline
-        That tree without its surrogates, as texts and pictures show it; None where there are none.
-    """
+    """What a condensed tree holds; `clearwood.condensing.Condensed` describes the fields."""
 
     diagram: Diagram
     shell: Forest
